@@ -1,0 +1,58 @@
+"""The ``foldproof`` command: registers one module a command and turns mistakes into one line."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+from foldproof import __version__
+from foldproof.cli.errors import Exit, IncompleteError, UsageError
+
+app = typer.Typer(
+    name="foldproof",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    help="Views of an agent's history, made right and checkable.",
+)
+
+
+@app.callback()
+def _root() -> None:
+    """Views of an agent's history, made right and checkable."""
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(__version__)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave the process with one of the exit codes of `Exit`."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Run the command line and return its exit code. A user's mistake is one line on stderr."""
+    try:
+        code = app(args=arguments, prog_name="foldproof", standalone_mode=False)
+    except TyperException as error:
+        return _complain(error.format_message(), Exit.USAGE)
+    except UsageError as error:
+        return _complain(str(error), Exit.USAGE)
+    except IncompleteError as error:
+        return _complain(str(error), Exit.ERRORED)
+    except (Abort, KeyboardInterrupt):
+        return _complain("interrupted", Exit.ERRORED)
+    if code == 130:  # typer's own code for an interrupt
+        return _complain("interrupted", Exit.ERRORED)
+    return code if isinstance(code, int) else Exit.HOLDS
+
+
+def _complain(text: str, code: Exit) -> int:
+    typer.echo(f"foldproof: {text}", err=True)
+    return code

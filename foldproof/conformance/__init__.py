@@ -1,0 +1,1 @@
+"""The conformance protocol, the process runner, verdicts, and importers of other logs."""

@@ -1,0 +1,1 @@
+"""Exhaustive search of a machine, traces, shortest counterexamples, the necessity matrix."""

@@ -1,0 +1,1 @@
+"""The specification: one session as a state machine. Pure, immutable, standard library only."""

@@ -1,0 +1,1 @@
+"""Z3 obligations over the model's own index arithmetic."""

@@ -1,0 +1,1 @@
+"""The event-sourced session, the recallable compactor and the recall tools."""

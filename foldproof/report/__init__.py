@@ -1,0 +1,1 @@
+"""Everything that shows a result: text, ITF, JUnit, HTML, plots."""

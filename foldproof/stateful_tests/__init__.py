@@ -1,0 +1,1 @@
+"""Hypothesis state machines, shipped so that users can run them against their own code."""

@@ -1,0 +1,11 @@
+"""The machines by name: the core kernel, and each extension that reuses its types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from foldproof.model.core import CORE
+from foldproof.model.machine import Machine
+
+MACHINES: dict[str, Machine[Any, Any]] = {machine.name: machine for machine in (CORE,)}
+"""Every machine, under the name that ``--machine`` takes."""

@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from foldproof import __version__
+from foldproof.cli import check, matrix, replay, simulate
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
 
 app = typer.Typer(
@@ -23,6 +24,12 @@ app = typer.Typer(
 @app.callback()
 def _root() -> None:
     """Views of an agent's history, made right and checkable."""
+
+
+app.command(help=check.HELP)(check.check)
+app.command(help=matrix.HELP)(matrix.matrix)
+app.command(help=simulate.HELP)(simulate.simulate)
+app.command(help=replay.HELP)(replay.replay)
 
 
 @app.command()

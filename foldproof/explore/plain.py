@@ -64,9 +64,9 @@ def search(
         return past_violations or not violations
 
     frontier = [machine.initial] if examine(machine.initial) else []
-    depth = 1
+    depth = 0
     while frontier and complete:
-        if max_depth is not None and depth > max_depth:
+        if max_depth is not None and depth >= max_depth:
             complete = False
             break
         reached: list[StateT] = []

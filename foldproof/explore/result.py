@@ -23,9 +23,9 @@ class SearchResult:
     """What an engine visited, and the counterexamples that it met, shortest first.
 
     ``states`` are canonical and distinct; ``transitions`` counts every enabled event of every
-    expanded state, self-loops and repeats too; ``depth`` counts the layers of the breadth-first
-    search, the last, empty one included. ``complete`` is false when a limit stopped the search:
-    then an invariant without a counterexample is unchecked, not held.
+    expanded state, self-loops and repeats too; ``depth`` counts the layers that the search reached
+    from the initial state, the last, empty one included. ``complete`` is false when a limit stopped
+    the search: then an invariant without a counterexample is unchecked, not held.
     """
 
     machine: str

@@ -25,12 +25,14 @@ def _closed_now(s: State) -> list[Node]:
 
 
 def nested_spans(before: State, event: Event, after: State) -> bool:
-    """A closed span lies inside another closed span of the current epoch."""
-    closed = _closed_now(after)
+    """A closed span lies inside another span of the current epoch."""
+    start = after.tree.epoch_start_at
+    outer = [node for node in after.tree.nodes if node.opened_at >= start]
     return any(
-        outer.opened_at < inner.opened_at and (inner.closed_at or 0) < (outer.closed_at or 0)
-        for outer in closed
-        for inner in closed
+        around.opened_at < inner.opened_at
+        and (around.closed_at is None or (inner.closed_at or 0) < around.closed_at)
+        for around in outer
+        for inner in _closed_now(after)
     )
 
 

@@ -6,14 +6,14 @@ first place where they differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 
 from foldproof.model.fold import est, flatten, trigger, view
 from foldproof.model.machine import Violation
-from foldproof.model.receipts import accepted_transitions, recorded_transitions
+from foldproof.model.receipts import Transition, accepted_transitions, recorded_transitions
 from foldproof.model.state import State, ids
 
 
@@ -53,15 +53,13 @@ def anchors(s: State) -> Iterator[Anchor]:
         yield Anchor("epoch_memory_at", s.tree.epoch_memory_at, inclusive=False)
 
 
-def inv_idx(s: State) -> Violation | None:
-    """INV-IDX: every index lies in the history, strictly where the seed is strict."""
-    length = len(s.history)
-    for anchor in anchors(s):
+def first_out_of_bounds(candidates: Iterable[Anchor], length: int) -> Violation | None:
+    """The first anchor that does not lie in a history of this length, as a violation of INV-IDX."""
+    for anchor in candidates:
         if not anchor.holds(length):
-            sign = "<=" if anchor.inclusive else "<"
             return Violation(
                 Invariant.IDX,
-                f"{anchor.name} {sign} len(history)",
+                f"{anchor.name} {'<=' if anchor.inclusive else '<'} len(history)",
                 f"{anchor.name} = {anchor.value}",
                 f"len(history) = {length}",
                 anchor.name,
@@ -69,8 +67,13 @@ def inv_idx(s: State) -> Violation | None:
     return None
 
 
+def inv_idx(s: State) -> Violation | None:
+    """INV-IDX: every index lies in the history, strictly where the seed is strict."""
+    return first_out_of_bounds(anchors(s), len(s.history))
+
+
 def inv_cal(s: State) -> Violation | None:
-    """INV-CAL: ``trigger(s) == est(view(s))``."""
+    """INV-CAL: ``trigger(s) == est(view(s))``, what the session acts on is what the model is sent."""
     left, right = trigger(s), est(view(s))
     if left == right:
         return None
@@ -79,22 +82,28 @@ def inv_cal(s: State) -> Violation | None:
         "trigger(s) == est(view(s))",
         f"trigger = {left}",
         f"est(view) = {right}",
-        f"gauge says {s.gauge.tokens} for the first {s.gauge.length}",
+        f"the gauge, which says {s.gauge.tokens} for the first {s.gauge.length}",
     )
 
 
 def inv_view(s: State) -> Violation | None:
-    """INV-VIEW: ``flatten(view(s)) == ids(s.history)``."""
+    """INV-VIEW: ``flatten(view(s)) == ids(history)``, each live message is accounted for exactly once."""
     return _equal(Invariant.VIEW, "flatten(view(s)) == ids(history)", flatten(view(s)), ids(s.history))
 
 
 def inv_sync(s: State) -> Violation | None:
     """INV-SYNC: the accepted receipts of the current epoch are the transitions that the tree records."""
+    since = s.tree.epoch_start_at
+    return transitions_equal(recorded_transitions(s.tree, since), accepted_transitions(s, since))
+
+
+def transitions_equal(recorded: Sequence[Transition], accepted: Sequence[Transition]) -> Violation | None:
+    """INV-SYNC's equation, between what the tree records and what the receipts say."""
     return _equal(
         Invariant.SYNC,
         "recorded transitions == accepted receipts",
-        [f"{t.kind}@{t.position}" for t in recorded_transitions(s.tree)],
-        [f"{t.kind}@{t.position}" for t in accepted_transitions(s)],
+        [f"{t.kind}@{t.position}" for t in recorded],
+        [f"{t.kind}@{t.position}" for t in accepted],
     )
 
 

@@ -43,24 +43,24 @@ def accepted_receipts(s: State, start: int) -> Iterator[Receipt]:
             yield Receipt(position, carrier, carrier.transition)
 
 
-def accepted_transitions(s: State) -> list[Transition]:
-    """What the stored receipts of the current epoch say was accepted, the pending one left out."""
+def accepted_transitions(s: State, since: int) -> list[Transition]:
+    """What the receipts stored from index ``since`` on say was accepted, the pending one left out."""
     pending = None if s.pending is None else s.pending.carrier
     return sorted(
         transition
-        for receipt in accepted_receipts(s, s.tree.epoch_start_at)
+        for receipt in accepted_receipts(s, since)
         if receipt.carrier.id != pending
         for transition in receipt.transitions
     )
 
 
-def recorded_transitions(tree: Tree) -> list[Transition]:
-    """What the tree records as transitions of the current epoch."""
+def recorded_transitions(tree: Tree, since: int) -> list[Transition]:
+    """The transitions that the tree records at or after index ``since``."""
     recorded: list[Transition] = []
     for node in tree.nodes:
         span = span_of(node)
-        if index.records_open(span, tree.epoch_start_at):
+        if index.records_open(span, since):
             recorded.append(Transition(index.opening_carrier(span), Kind.OPEN))
-        if index.records_close(span, tree.epoch_start_at):
+        if index.records_close(span, since):
             recorded.append(Transition(index.closing_carrier(span), Kind.CLOSE))
     return sorted(recorded)

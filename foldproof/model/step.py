@@ -197,7 +197,7 @@ def _apply_compaction(s: State, k: int, design: Clauses, costs: Costs) -> State:
 def _restore(s: State, design: Clauses, costs: Costs) -> State:
     s = s._replace(pending=None)
     if Clause.D8 in design:
-        recorded = set(recorded_transitions(s.tree))
+        recorded = set(recorded_transitions(s.tree, s.tree.epoch_start_at))
         for receipt in accepted_receipts(s, s.tree.epoch_start_at):
             if not recorded.issuperset(receipt.transitions):
                 s = _commit(s, receipt, design, costs)

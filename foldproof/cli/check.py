@@ -1,0 +1,169 @@
+"""``foldproof check``: the main job, all reachable states within a bound against all invariants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from foldproof.cli.errors import Exit, IncompleteError, UsageError
+from foldproof.cli.options import (
+    Bound,
+    Fault,
+    InvariantNames,
+    Json,
+    MachineName,
+    Quiet,
+    Seed,
+    TraceDir,
+    Without,
+    checked_bound,
+    chosen_design,
+    chosen_invariants,
+    chosen_machine,
+    print_json,
+)
+from foldproof.cli.progress import progress_line
+from foldproof.cli.results import result_json, show_result, write_traces
+from foldproof.explore import plain
+from foldproof.explore.result import SearchResult
+from foldproof.explore.witness import SITUATIONS, witness
+from foldproof.model.machine import Clauses, Machine
+from foldproof.model.seed_invariants import SEED_INVARIANTS
+
+HELP = """Check every reachable state within a bound against every invariant.
+
+A state that violates an invariant is counted and not expanded, so a counterexample shows the first
+violation of its run, and no run that shows it is shorter.
+
+\b
+Examples:
+  foldproof check                           the design, histories of up to 6 messages
+  foldproof check --bound 4 --fault P1      a fault of the seed, its shortest traces
+  foldproof check --without D9 --invariant IDX --trace-dir out
+  foldproof check --witness nested-spans    show that a situation is reached
+
+\b
+Exit codes: 0 holds, 1 violated, 2 usage, 3 errored or incomplete.
+"""
+
+
+def check(  # noqa: D103 - its help is HELP
+    bound: Bound = 6,
+    without: Without = None,
+    fault: Fault = None,
+    machine: MachineName = "core",
+    invariant: InvariantNames = None,
+    engine: Annotated[str, typer.Option(help="auto, plain or bulk; they find the same.")] = "auto",
+    workers: Annotated[int, typer.Option(help="Processes of the bulk engine.")] = 1,
+    all_violations: Annotated[
+        bool, typer.Option("--all-violations", help="Keep several counterexamples an invariant.")
+    ] = False,
+    limit: Annotated[int, typer.Option(help="How many, with --all-violations.")] = 10,
+    past_violations: Annotated[
+        int,
+        typer.Option(
+            metavar="DEPTH",
+            help="Go on past violations, for runs of up to DEPTH events: what breaks only in consequence.",
+        ),
+    ] = 0,
+    max_states: Annotated[int | None, typer.Option(help="Stop, incomplete, above this many states.")] = None,
+    witness_of: Annotated[
+        str | None, typer.Option("--witness", metavar="NAME", help="A shortest trace to a named situation.")
+    ] = None,
+    coverage: Annotated[
+        bool, typer.Option("--coverage", help="Say which events were taken, with a witness for each clause.")
+    ] = False,
+    literal: Annotated[
+        bool,
+        typer.Option("--literal", help="Check the seed's invariants to the letter, not the stronger ones."),
+    ] = False,
+    trace_dir: TraceDir = None,
+    json_output: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+) -> int:
+    spec = chosen_machine(machine)
+    if literal:
+        if spec.name != "core":
+            raise UsageError(f"--literal is for the core machine, not for {machine}")
+        spec = replace(spec, invariants=SEED_INVARIANTS)
+    design = chosen_design(spec, without, fault)
+    bound = checked_bound(bound)
+    if witness_of is not None:
+        return _witness(spec, witness_of, bound, design, json_output)
+    with progress_line(f"checking {machine} at bound {bound}", quiet=quiet or json_output) as on_progress:
+        result = _search(
+            spec,
+            bound,
+            design,
+            engine=engine,
+            workers=workers,
+            invariants=chosen_invariants(spec, invariant),
+            limit=limit if all_violations else 1,
+            past_violations=past_violations,
+            max_states=max_states,
+            on_progress=on_progress,
+        )
+    covered = _coverage(spec, bound, design) if coverage else None
+    if trace_dir is not None:
+        write_traces(spec, result, design, trace_dir)
+    if json_output:
+        print_json(result_json(spec, result, design) | ({} if covered is None else {"coverage": covered}))
+    else:
+        show_result(spec, result, design, quiet=quiet)
+        if covered is not None:
+            for name, run in covered.items():
+                typer.echo(f"{name}: {'; '.join(run) if run else 'never exercised within the bound'}")
+    if result.violated:
+        return Exit.VIOLATED
+    return Exit.HOLDS if result.complete else Exit.ERRORED
+
+
+def _search(
+    machine: Machine[Any, Any],
+    bound: int,
+    design: Clauses,
+    *,
+    engine: str,
+    workers: int,
+    past_violations: int,
+    max_states: int | None,
+    **options: Any,
+) -> SearchResult:
+    if engine not in ("auto", "plain", "bulk"):
+        raise UsageError(f"there is no engine {engine!r}; choose auto, plain or bulk")
+    if workers < 1:
+        raise UsageError(f"--workers counts processes: 1 or more, not {workers}")
+    return plain.search(
+        machine,
+        bound,
+        design,
+        max_states=max_states,
+        past_violations=past_violations > 0,
+        max_depth=past_violations or None,
+        **options,
+    )
+
+
+def _witness(machine: Machine[Any, Any], name: str, bound: int, design: Clauses, json_output: bool) -> int:
+    if machine.name != "core" or name not in SITUATIONS:
+        raise UsageError(f"there is no situation {name!r} of the core; there are {', '.join(SITUATIONS)}")
+    run = witness(SITUATIONS[name], bound, design)
+    if run is None:
+        raise IncompleteError(f"no run within bound {bound} reaches {name}; try a greater --bound")
+    events = [str(event) for event in run]
+    if json_output:
+        print_json({"witness": name, "bound": bound, "trace": events})
+    else:
+        typer.echo(f"{name}: {'; '.join(events)}")
+    return Exit.HOLDS
+
+
+def _coverage(machine: Machine[Any, Any], bound: int, design: Clauses) -> dict[str, list[str]]:
+    """For each clause, a shortest run in which it matters; empty where there is none within bound."""
+    from foldproof.explore.coverage import coverage as measure  # noqa: PLC0415 - only when asked for
+
+    found = measure(machine, [], (), min(bound, 4), design)
+    return {name: [str(event) for event in run or ()] for name, run in found.witnesses.items()}

@@ -1,0 +1,121 @@
+"""``foldproof matrix``: which invariants break without each clause."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from foldproof.cli.errors import Exit
+from foldproof.cli.options import (
+    Bound,
+    Json,
+    MachineName,
+    Quiet,
+    Seed,
+    checked_bound,
+    chosen_machine,
+    print_json,
+)
+from foldproof.cli.results import WIDTH
+from foldproof.explore.matrix import Break, Matrix, Row, necessity
+
+HELP = """Take each clause of the design away and show what breaks: the necessity matrix.
+
+Each cell is a shortest trace, with the least bound that has one of its length. A clause that breaks
+nothing by itself says so; with --pairs, a pair is listed when it breaks what neither of its clauses
+breaks alone.
+
+\b
+Examples:
+  foldproof matrix --bound 4
+  foldproof matrix --bound 3 --pairs --json
+"""
+
+
+def matrix(  # noqa: D103 - its help is HELP
+    bound: Bound = 4,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Take every two clauses away as well.")] = False,
+    machine: MachineName = "core",
+    json_output: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
+) -> int:
+    spec = chosen_machine(machine)
+    result = necessity(spec, checked_bound(bound), pairs=pairs)
+    if json_output:
+        print_json(matrix_json(result))
+    else:
+        _show(result, quiet=quiet)
+    return Exit.HOLDS
+
+
+def matrix_json(result: Matrix) -> dict[str, Any]:
+    """The JSON that ``matrix`` promises."""
+    return {
+        "machine": result.machine,
+        "bound": result.bound,
+        "rows": [
+            {
+                "without": list(row.without),
+                "broken": {name: _break_json(found) for name, found in row.broken.items()},
+                "beyond_parts": list(row.beyond_parts),
+            }
+            for row in result.rows
+        ],
+    }
+
+
+def _break_json(found: Break) -> dict[str, Any]:
+    return {
+        "bound": found.bound,
+        "trace": [str(event) for event in found.shortest.events],
+        "why": str(found.shortest.violation),
+        "least_bound": found.least_bound,
+        "least_trace": [str(event) for event in found.least.events],
+        "consequence": found.consequence,
+    }
+
+
+def _show(result: Matrix, *, quiet: bool) -> None:
+    console = Console(width=WIDTH, highlight=False)
+    table = Table(title=f"What breaks without each clause, histories of up to {result.bound} messages")
+    table.add_column("without")
+    for name in result.invariants:
+        table.add_column(name, justify="center")
+    table.add_column("says, or what the pair adds", overflow="fold")
+    clauses = {str(clause): getattr(clause, "says", "") for clause in _clauses(result.machine)}
+    listed = [row for row in result.rows if len(row.without) == 1 or row.beyond_parts]
+    for row in listed:
+        cells = [_cell(row, name) for name in result.invariants]
+        note = clauses[row.without[0]] if len(row.without) == 1 else f"adds {', '.join(row.beyond_parts)}"
+        table.add_row(" + ".join(row.without), *cells, note)
+    console.print(table)
+    console.print(
+        "A cell gives the events of a shortest trace and the history it needs; (…) breaks only after another."
+    )
+    pairs = sum(len(row.without) > 1 for row in result.rows)
+    if pairs:
+        shown = sum(len(row.without) > 1 for row in listed)
+        console.print(f"{pairs} pairs searched; {shown} break what neither of their clauses breaks alone.")
+    if quiet:
+        return
+    for row in listed:
+        for name, found in row.broken.items():
+            trace = "; ".join(map(str, found.shortest.events))
+            late = " (in consequence)" if found.consequence else ""
+            console.print(f"{' + '.join(row.without)}: {name}{late}: {trace}", soft_wrap=True)
+
+
+def _cell(row: Row, invariant: str) -> str:
+    found = row.broken.get(invariant)
+    if found is None:
+        return "-"
+    text = f"{len(found.shortest.events)} @ L={found.bound}"
+    return f"({text})" if found.consequence else text
+
+
+def _clauses(machine: str) -> tuple[Any, ...]:
+    return chosen_machine(machine).clauses

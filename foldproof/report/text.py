@@ -1,0 +1,125 @@
+"""Traces as text: numbered steps that show what changed, the view beside the history, and why it broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from foldproof.explore.trace import Trace, encode
+from foldproof.explore.tracefile import replay
+from foldproof.model.fold import Item, est, trigger, view
+from foldproof.model.machines import MACHINES
+from foldproof.model.state import Frozen, Memory, Message, Node, State
+
+NOTHING = "(empty)"
+
+
+def trace_lines(trace: Trace) -> Iterator[str]:
+    """A trace, step by step. Raises `foldproof.explore.tracefile.TraceError` when it does not follow."""
+    states = replay(trace)  # refuses an unknown machine
+    machine = MACHINES[trace.machine]
+    width = max((len(event) for event in trace.events), default=5)
+    before: Any = None
+    for number, state in enumerate(states):
+        event = trace.events[number - 1] if number else "start"
+        head, *rest = state_lines(before, state)
+        yield f"{number:>4}  {event:<{width}}  {head}".rstrip()
+        yield from (f"{'':>4}  {'':<{width}}  {line}" for line in rest)
+        for violation in machine.violations(state):
+            yield f"{'':>4}  {'':<{width}}  {violation.invariant} VIOLATED  {violation.equation}"
+            yield f"{'':>4}  {'':<{width}}    {violation.left}"
+            yield f"{'':>4}  {'':<{width}}    {violation.right}"
+            yield f"{'':>4}  {'':<{width}}    first difference at {violation.place}"
+        before = state
+
+
+def state_lines(before: Any, state: Any) -> list[str]:
+    """One state: history and view on the first line, then each other part that changed."""
+    if not isinstance(state, State):
+        return changes(encode(before), encode(state)) or ["(nothing changed)"]
+    first = f"history {history_label(state)}   view {view_label(state)}"
+    return [first, *_core_changes(before, state)] if before is not None else [first]
+
+
+def _core_changes(before: State, state: State) -> Iterator[str]:
+    old, new = _core_parts(before), _core_parts(state)
+    for name, value in new.items():
+        if old[name] != value:
+            yield f"{name}: {old[name]} -> {value}"
+
+
+def _core_parts(s: State) -> dict[str, str]:
+    """The parts of a core state other than history and view, each as one short text."""
+    tree, gauge, pending = s.tree, s.gauge, s.pending
+    return {
+        "nodes": " ".join(map(node_label, tree.nodes)) or "none",
+        "index memories": " ".join(map(frozen_label, tree.frozen)) or "none",
+        "state memory": "none" if tree.state is None else memory_label(tree.state),
+        "epoch starts at": str(tree.epoch_start_at),
+        "pending": "none" if pending is None else f"{pending.transition} by #{pending.carrier}",
+        "last observed": str(s.last_observed),
+        "gauge": f"{gauge.tokens} for {gauge.length} ({gauge.kind})",
+        "trigger": f"{trigger(s)} against a view of {est(view(s))}",
+        "fold": "on" if s.enabled else "off",
+    }
+
+
+def history_label(s: State) -> str:
+    """The history as letters and ids: ``U#0 C#1(open) T#2``."""
+    return " ".join(map(message_label, s.history)) or NOTHING
+
+
+def view_label(s: State) -> str:
+    """The view in the same letters, memories in brackets with the ids that they cover."""
+    return " ".join(map(item_label, view(s))) or NOTHING
+
+
+def item_label(item: Item) -> str:
+    """One item of a view."""
+    return memory_label(item) if isinstance(item, Memory) else message_label(item)
+
+
+def message_label(message: Message) -> str:
+    """A stored message: its letter in the core alphabet, its id, and a carrier's transition."""
+    kind = f"({message.transition})" if message.transition is not None else ""
+    return f"{message.letter}#{message.id}{kind}"
+
+
+def memory_label(memory: Memory) -> str:
+    """A memory by the ids that it covers: ``[#1 #2]``."""
+    return f"[{' '.join(f'#{i}' for i in memory.covers)}]"
+
+
+def node_label(node: Node) -> str:
+    """A node by its span: ``3..7`` closed, ``3..`` open, ``void`` voided by a clamping repair."""
+    if node.opened_at < 0:
+        return "void"
+    return f"{node.opened_at}..{'' if node.closed_at is None else node.closed_at}"
+
+
+def frozen_label(frozen: Frozen) -> str:
+    """An index memory by its boundaries and the ids that it covers."""
+    return f"{frozen.start}..{frozen.end - 1}{memory_label(frozen.memory)}"
+
+
+def changes(before: Any, after: Any, path: str = "") -> list[str]:
+    """What differs between two states in JSON form, one line a place: ``gauge.tokens: 4 -> 2``."""
+    if before == after:
+        return []
+    if isinstance(before, dict) and isinstance(after, dict):
+        return [
+            line
+            for key in after
+            for line in changes(before.get(key), after[key], f"{path}.{key}" if path else key)
+        ]
+    if before is None and isinstance(after, dict) and not path:
+        return [f"{key}: {_short(value)}" for key, value in after.items()]
+    return [f"{path}: {_short(before)} -> {_short(after)}"]
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} {_short(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_short, value)) + "]"
+    return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

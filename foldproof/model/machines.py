@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from foldproof.model.asynchronous import ASYNC
+from foldproof.model.budget import BUDGET
 from foldproof.model.core import CORE
 from foldproof.model.machine import Machine
 
-MACHINES: dict[str, Machine[Any, Any]] = {machine.name: machine for machine in (CORE,)}
+MACHINES: dict[str, Machine[Any, Any]] = {machine.name: machine for machine in (CORE, BUDGET, ASYNC)}
 """Every machine, under the name that ``--machine`` takes."""

@@ -48,8 +48,8 @@ _PATTERN: Final = re.compile(
     r"""
       (?P<error>
           # An exception's name with its text, if it has one.
-          [A-Za-z_.]*(?:Error|Exception|Failure|Panic)\b(?::\ [^\n"'`<>]{1,48}[^\s"'`<>:;,.])?
-        | \b(?:error|fatal|panic|failed|failure):\ [^\n"'`<>]{2,48}[^\s"'`<>:;,.]
+          [A-Za-z_.]*(?:Error|Exception|Failure|Panic)\b(?::\ [^\n"'`<>,;]{1,48}[^\s"'`<>:;,.])?
+        | \b(?:error|fatal|panic|failed|failure):\ [^\n"'`<>,;]{2,48}[^\s"'`<>:;,.]
         | \bE[A-Z]{3,}\b | \b[A-Z]{2,}\d{3,}\b      # ENOENT, TS2345
         | \bexit\ (?:code|status)\ \d+\b | \bHTTP\ \d{3}\b
       )

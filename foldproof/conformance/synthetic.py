@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from foldproof.conformance.importers.imported import ImportedCall, ImportedMessage, ImportedSession
+from foldproof.conformance.importers.imported import ImportedMessage, ImportedSession
+from foldproof.reference.messages import ToolCall
 
 _NOUNS = (
     "parser",
@@ -93,7 +94,7 @@ def _messages(turns: int, chance: random.Random) -> Iterator[ImportedMessage]:
         yield ImportedMessage("user", f"Please {verb} the {noun} in {path}. {chance.choice(_FILLER)}", 0)
         for _ in range(chance.randint(1, 5)):
             calls += 1
-            call = ImportedCall(f"call_{_letters(chance)}_{calls}", *_call(chance, path))
+            call = ToolCall(f"call_{_letters(chance)}_{calls}", *_call(chance, path))
             yield ImportedMessage("assistant", chance.choice(("", f"Looking at {noun}.")), 0, calls=(call,))
             yield ImportedMessage("tool", _result(chance, area, noun, turn), 0, result_of=call.id)
         text = " ".join(chance.choice(_FILLER) for _ in range(chance.randint(2, 6)))

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldproof.conformance.importers import (
-    ImportedCall,
     ImportedMessage,
     SessionFormatError,
     detect,
@@ -19,6 +18,7 @@ from foldproof.conformance.importers import (
 )
 from foldproof.conformance.importers.imported import MISSING_RESULT
 from foldproof.conformance.synthetic import plant, synthetic_session
+from foldproof.reference.messages import ToolCall
 
 from .formats import WRITERS
 
@@ -57,7 +57,7 @@ def conversations(draw: st.DrawFn) -> tuple[ImportedMessage, ...]:
     for number in range(draw(st.integers(1, 6))):
         role = draw(st.sampled_from(["user", "assistant"]))
         count = draw(st.integers(0, 3)) if role == "assistant" else 0
-        calls = tuple(ImportedCall(f"c{number}.{i}", "tool", json.dumps({"x": i})) for i in range(count))
+        calls = tuple(ToolCall(f"c{number}.{i}", "tool", json.dumps({"x": i})) for i in range(count))
         messages.append(ImportedMessage(role, draw(texts), 0, calls=calls))  # type: ignore[arg-type]
         messages += [
             ImportedMessage("tool", draw(texts), 0, result_of=c.id) for c in draw(st.permutations(calls))
@@ -75,9 +75,9 @@ def test_round_trip_of_any_conversation(
 
 
 def test_an_unanswered_call_gets_a_result_that_says_so(tmp_path: Path) -> None:
-    call = ImportedCall("c1", "read", "{}")
+    call = ToolCall("c1", "read", "{}")
     messages = (
-        ImportedMessage("assistant", "", 0, calls=(call, ImportedCall("c2", "read", "{}"))),
+        ImportedMessage("assistant", "", 0, calls=(call, ToolCall("c2", "read", "{}"))),
         ImportedMessage("tool", "two", 0, result_of="c2"),
         ImportedMessage("user", "stop", 0),
     )

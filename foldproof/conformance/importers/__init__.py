@@ -8,7 +8,6 @@ from typing import Any, Literal, get_args
 
 from foldproof.conformance.importers import anthropic, dsh, openai, pi
 from foldproof.conformance.importers.imported import (
-    ImportedCall,
     ImportedMessage,
     ImportedSession,
     SessionFormatError,
@@ -17,7 +16,6 @@ from foldproof.conformance.importers.parsing import json_document, json_lines, r
 
 __all__ = [
     "FORMATS",
-    "ImportedCall",
     "ImportedMessage",
     "ImportedSession",
     "SessionFormatError",

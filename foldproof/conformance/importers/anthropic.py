@@ -13,11 +13,11 @@ from pydantic import BaseModel, Field
 
 from foldproof.conformance.importers.imported import (
     Collector,
-    ImportedCall,
     ImportedMessage,
     ImportedSession,
 )
 from foldproof.conformance.importers.parsing import parse
+from foldproof.reference.messages import ToolCall
 
 
 class _Text(BaseModel):
@@ -81,7 +81,7 @@ def read(file: str, wrapper: dict[str, Any], located: list[tuple[int, dict[str, 
                 into.note(f"{block.type} blocks left out")
         results = [block for block in blocks if isinstance(block, _Result)]
         calls = tuple(
-            ImportedCall(block.id, block.name, json.dumps(block.input, ensure_ascii=False))
+            ToolCall(block.id, block.name, json.dumps(block.input, ensure_ascii=False))
             for block in blocks
             if isinstance(block, _Use)
         )

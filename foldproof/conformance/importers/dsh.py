@@ -13,11 +13,11 @@ from pydantic import BaseModel, Field
 
 from foldproof.conformance.importers.imported import (
     Collector,
-    ImportedCall,
     ImportedMessage,
     ImportedSession,
 )
 from foldproof.conformance.importers.parsing import json_lines, parse
+from foldproof.reference.messages import ToolCall
 
 
 class _Text(BaseModel):
@@ -124,7 +124,7 @@ def _messages(into: Collector, event: _Event, line: int) -> list[ImportedMessage
         case "user/message":
             return [ImportedMessage("user", text, line)]
         case "assistant/message":
-            calls = tuple(ImportedCall(b.id, b.name, b.arguments) for b in content if isinstance(b, _Call))
+            calls = tuple(ToolCall(b.id, b.name, b.arguments) for b in content if isinstance(b, _Call))
             total = usage.inputTokens + usage.outputTokens if usage is not None else 0
             return [ImportedMessage("assistant", text, line, calls=calls, usage=total or None)]
         case _:

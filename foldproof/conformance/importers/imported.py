@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import dataclass, field
 
-Role = Literal["user", "assistant", "tool"]
+from foldproof.reference.messages import ChatMessage, Role, ToolCall
 
 MISSING_RESULT = "[no result was recorded for this call]"
 
@@ -18,15 +16,6 @@ class SessionFormatError(ValueError):
     def __init__(self, file: str, line: int, what: str) -> None:
         super().__init__(f"{file}:{line}: {what}")
         self.file, self.line, self.what = file, line, what
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedCall:
-    """A tool call of an assistant message; ``arguments`` is JSON text."""
-
-    id: str
-    name: str
-    arguments: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +31,16 @@ class ImportedMessage:
     role: Role
     text: str
     line: int
-    calls: tuple[ImportedCall, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     result_of: str | None = None
     is_error: bool = False
     usage: int | None = None
     replaces: tuple[int, ...] = ()
+
+    @property
+    def message(self) -> ChatMessage:
+        """The message alone, as a session stores it."""
+        return ChatMessage(self.role, self.text, self.calls, self.result_of, self.is_error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +113,3 @@ class Collector:
             raise self.fail(1, f"no messages in this {self.format} session")
         notes = tuple(f"{count} {what}" for what, count in self.notes.items())
         return ImportedSession(self.file, self.format, self.system, tuple(self.messages), notes)
-
-
-def originals(messages: Iterable[ImportedMessage]) -> Iterator[ImportedMessage]:
-    """Yield the conversation itself: without checkpoints that another compactor put in."""
-    return (replace(message) for message in messages if not message.replaces)

@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field
 
 from foldproof.conformance.importers.imported import (
     Collector,
-    ImportedCall,
     ImportedMessage,
     ImportedSession,
 )
 from foldproof.conformance.importers.parsing import parse
+from foldproof.reference.messages import ToolCall
 
 
 class _Text(BaseModel):
@@ -63,7 +63,7 @@ def read(file: str, wrapper: dict[str, Any], located: list[tuple[int, dict[str, 
                 into.add(ImportedMessage("user", text, line))
             case "assistant":
                 calls = tuple(
-                    ImportedCall(call.id, call.function.name, call.function.arguments)
+                    ToolCall(call.id, call.function.name, call.function.arguments)
                     for call in message.tool_calls or ()
                 )
                 into.add(ImportedMessage("assistant", text, line, calls=calls))

@@ -14,11 +14,11 @@ from pydantic import BaseModel, Field
 
 from foldproof.conformance.importers.imported import (
     Collector,
-    ImportedCall,
     ImportedMessage,
     ImportedSession,
 )
 from foldproof.conformance.importers.parsing import json_lines, parse
+from foldproof.reference.messages import ToolCall
 
 _BOOKKEEPING = {"session", "thinking_level_change", "model_change", "label", "session_info", "custom"}
 
@@ -94,7 +94,7 @@ def _message(into: Collector, message: _Message, line: int) -> None:
             into.add(ImportedMessage("user", text, line))
         case "assistant":
             calls = tuple(
-                ImportedCall(
+                ToolCall(
                     block.id,
                     block.name,
                     block.arguments

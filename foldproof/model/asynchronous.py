@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import wraps
 from typing import NamedTuple, TypeAlias
 
 from foldproof.model import design as core
@@ -247,7 +248,11 @@ def event_from_name(text: str) -> Event:
 
 
 def _of_session(check: Callable[[State], Violation | None]) -> Callable[[AsyncState], Violation | None]:
-    return lambda s: check(s.session)
+    @wraps(check)
+    def of_session(s: AsyncState) -> Violation | None:
+        return check(s.session)
+
+    return of_session
 
 
 def inv_edge(s: AsyncState) -> Violation | None:

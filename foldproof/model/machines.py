@@ -8,6 +8,7 @@ from foldproof.model.asynchronous import ASYNC
 from foldproof.model.budget import BUDGET
 from foldproof.model.core import CORE
 from foldproof.model.machine import Machine
+from foldproof.model.passes import PASS
 
-MACHINES: dict[str, Machine[Any, Any]] = {machine.name: machine for machine in (CORE, BUDGET, ASYNC)}
+MACHINES: dict[str, Machine[Any, Any]] = {machine.name: machine for machine in (CORE, BUDGET, PASS, ASYNC)}
 """Every machine, under the name that ``--machine`` takes."""

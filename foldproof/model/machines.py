@@ -8,7 +8,10 @@ from foldproof.model.asynchronous import ASYNC
 from foldproof.model.budget import BUDGET
 from foldproof.model.core import CORE
 from foldproof.model.machine import Machine
+from foldproof.model.memories import MEMORIES
 from foldproof.model.passes import PASS
 
-MACHINES: dict[str, Machine[Any, Any]] = {machine.name: machine for machine in (CORE, BUDGET, PASS, ASYNC)}
+MACHINES: dict[str, Machine[Any, Any]] = {
+    machine.name: machine for machine in (CORE, BUDGET, PASS, ASYNC, MEMORIES)
+}
 """Every machine, under the name that ``--machine`` takes."""

@@ -1,0 +1,194 @@
+"""The low part of a state: what an effect does to ``last_observed`` and the gauge, found by running it.
+
+A state is a *skeleton* (history, tree, pending, enabled) and a *low part* (``last_observed``, gauge).
+Most effects read little of the low part. So an effect is run once with low values that note every
+comparison they take part in; one run then speaks for a whole *box* of values, those that compare the
+same way. Runs go on until the boxes cover the domain. Nothing is known beforehand of any event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn, cast
+
+from foldproof.model.state import Gauge, GaugeKind, State
+
+TOP = 15
+"""The largest index that a row has room for; so the largest bound of the bulk engine."""
+
+GAUGES = 2 * (TOP + 1)
+"""Gauge slots: a length and a kind."""
+
+
+def gauge_slot(length: int, kind: GaugeKind) -> int:
+    """The slot of a gauge among the ``GAUGES`` bits of a block."""
+    return 2 * length + (kind is GaugeKind.MEASURED)
+
+
+def gauge_of_slot(slot: int) -> tuple[int, GaugeKind]:
+    """The inverse of `gauge_slot`."""
+    return slot // 2, GaugeKind.MEASURED if slot % 2 else GaugeKind.ESTIMATE
+
+
+def gauge_mask(first: int, last: int) -> int:
+    """The slots of both kinds whose length lies in ``[first, last]``."""
+    return (1 << 2 * (last + 1)) - (1 << 2 * first)
+
+
+class BulkError(Exception):
+    """The bulk engine cannot do what it was asked. The message says what and the remedy."""
+
+
+class NotSupportedError(BulkError):
+    """The model does something with the low part that the encoding cannot express."""
+
+
+class _Noted:
+    """An integer that notes how it was compared: ``[first, last]`` are the values that would agree."""
+
+    def __init__(self, value: int, last: int) -> None:
+        self.value, self.first, self.last = value, value, last
+
+    def _below(self, limit: int) -> bool:
+        """``value < limit``, noted."""
+        if self.value < limit:
+            self.last = min(self.last, limit - 1)
+            return True
+        return False  # every value from here to ``last`` is at least ``limit`` as well
+
+    def __lt__(self, other: int) -> bool:
+        return self._below(other)
+
+    def __le__(self, other: int) -> bool:
+        return self._below(other + 1)
+
+    def __gt__(self, other: int) -> bool:
+        return not self._below(other + 1)
+
+    def __ge__(self, other: int) -> bool:
+        return not self._below(other)
+
+    def __index__(self) -> int:
+        self.last = self.value
+        return self.value
+
+    def __eq__(self, other: object) -> bool:
+        return self.__index__() == other
+
+    def __hash__(self) -> int:
+        return hash(self.__index__())
+
+    def __add__(self, other: int) -> int:
+        return self.__index__() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> int:
+        return self.__index__() - other
+
+    def __rsub__(self, other: int) -> int:
+        return other - self.__index__()
+
+
+class _Unread:
+    """A part that no effect may read: the tokens and the kind of the gauge before the event."""
+
+    def _refuse(self, *_: object) -> NoReturn:
+        raise NotSupportedError(
+            "an effect reads the gauge's tokens or kind, which the bulk engine does not tabulate; "
+            "search with the plain engine, or widen foldproof.explore.bulk_low"
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = __add__ = __radd__ = __sub__ = __rsub__ = _refuse
+    __index__ = __bool__ = __int__ = __hash__ = __str__ = _refuse
+    __eq__ = __ne__ = _refuse
+
+
+_UNREAD: Any = _Unread()
+
+
+class Box(NamedTuple):
+    """What an effect does to all low parts with indices in ``[lo_first, lo_last]``, ``[g_first, g_last]``.
+
+    ``after`` is the canonical state reached; its low part is meaningful where it is not passed through:
+    ``observed`` is the new ``last_observed`` or None when it stays, ``gauge`` likewise.
+    """
+
+    lo_first: int
+    lo_last: int
+    g_first: int
+    g_last: int
+    after: State
+    observed: int | None
+    gauge: Gauge | None
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The low indices that an expanded state may have: ``last_observed`` and ``gauge.length``, from 0."""
+
+    observed: int
+    length: int
+
+
+def boxes(skeleton: State, effect: Callable[[State], State], domain: Domain) -> list[Box]:
+    """An effect (event and canonical form together) on a skeleton with any low part of a domain."""
+    return _merged(list(_boxes(skeleton, effect, (0, domain.observed, 0, domain.length))))
+
+
+def _boxes(
+    skeleton: State, effect: Callable[[State], State], domain: tuple[int, int, int, int]
+) -> Iterator[Box]:
+    lo_first, lo_last, g_first, g_last = domain
+    if lo_first > lo_last or g_first > g_last:
+        return
+    observed, length = _Noted(lo_first, lo_last), _Noted(g_first, g_last)
+    gauge = Gauge(cast(int, length), _UNREAD, _UNREAD)
+    after = effect(skeleton._replace(gauge=gauge, last_observed=cast(int, observed)))
+    new_observed = cast(object, after.last_observed)
+    yield Box(
+        lo_first,
+        observed.last,
+        g_first,
+        length.last,
+        after,
+        None if new_observed is observed else _concrete(new_observed),
+        None if after.gauge is gauge else _concrete_gauge(after.gauge),
+    )
+    yield from _boxes(skeleton, effect, (observed.last + 1, lo_last, g_first, g_last))
+    yield from _boxes(skeleton, effect, (lo_first, observed.last, length.last + 1, g_last))
+
+
+def _concrete(value: object) -> int:
+    if type(value) is not int:
+        raise NotSupportedError(f"an effect makes a low index a {type(value).__name__}, not an integer")
+    return value
+
+
+def _concrete_gauge(gauge: Gauge) -> Gauge:
+    _concrete(cast(object, gauge.length))
+    _concrete(cast(object, gauge.tokens))
+    return gauge
+
+
+def _merged(found: list[Box]) -> list[Box]:
+    """Neighbours along ``last_observed`` that do the same become one."""
+    merged: list[Box] = []
+    for box in sorted(found, key=lambda b: (b.g_first, b.g_last, b.lo_first)):
+        last = merged[-1] if merged else None
+        if (
+            last is not None
+            and (last.g_first, last.g_last, last.lo_last + 1) == (box.g_first, box.g_last, box.lo_first)
+            and (last.observed, last.gauge) == (box.observed, box.gauge)
+            and skeleton_of(last.after) == skeleton_of(box.after)
+        ):
+            merged[-1] = last._replace(lo_last=box.lo_last)
+        else:
+            merged.append(box)
+    return merged
+
+
+def skeleton_of(s: State) -> State:
+    """A state without its low part."""
+    return s._replace(gauge=Gauge(), last_observed=0)

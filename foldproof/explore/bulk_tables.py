@@ -1,0 +1,277 @@
+"""The tables of a search, filled from the plain model itself, each entry when it is first needed.
+
+The parts of a state hardly interact, and where they do is stated here, once:
+
+- what an event does to the *history* is computed on the history with a tree that forbids nothing;
+- what it does to *everything else* is computed on the *core* of the skeleton, in which every message
+  that nothing but INV-SYNC looks at is a prompt: all but the summary, the pending call, and the
+  receipts of the epoch that the tree has not recorded;
+- an event is enabled when it is in both;
+- INV-SYNC is checked on the history, the nodes, the epoch's start and the pending call; the other
+  invariants on the core; the live indices against the length of the history.
+
+Guards, effects, canonical forms and invariants are the machine's own functions. That the separation is
+right is not assumed: `foldproof.explore.bulk_audit` compares it with the plain model in every search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, NamedTuple
+
+from foldproof.explore.bulk_low import TOP, Box, Domain, boxes, gauge_mask, gauge_slot
+from foldproof.explore.bulk_memo import ClauseMemo
+from foldproof.explore.bulk_parts import (
+    Interner,
+    Parts,
+    UnsupportedError,
+    borders_of,
+)
+from foldproof.model.events import EVENT_TYPES, Call, Event
+from foldproof.model.fold import est, trigger, view
+from foldproof.model.machine import Clauses, Machine
+from foldproof.model.receipts import accepted_receipts, recorded_transitions
+from foldproof.model.state import Gauge, Kind, Message, Node, Origin, Role, State, Tree
+
+ROW_INVARIANTS = ("IDX", "CAL", "VIEW", "SYNC")
+"""The invariants that the separation knows; their positions are the bits of a row's verdict."""
+
+IDX, CAL, VIEW, SYNC = (1 << position for position in range(4))
+
+PASSES = -1
+"""In an `Edge`: the low index, or the gauge, stays as it is."""
+
+ANY_BOUND = 1 << 30
+"""A bound that never limits: the history's part of a guard knows the real one."""
+
+_FORBIDS_NOTHING = Tree(nodes=(Node(0),))
+"""A tree with one open node: every call may be made, no boundary is in the way."""
+
+
+class Edge(NamedTuple):
+    """What one event does to one box of low parts of a core; the history's part comes from elsewhere."""
+
+    event: int
+    nodes: int
+    borders: int
+    pending: int
+    enabled: int
+    observed_mask: int  # bit v: the box holds last_observed == v
+    gauge_mask: int  # the gauge slots that the box holds
+    observed: int  # the new last_observed, or PASSES
+    slot: int  # the new gauge's slot, or PASSES
+    error: int  # the new error where the gauge is new, else the change of the error
+    counts: int  # 1 on one edge of each event of a core: transitions are counted there
+
+
+class Core(NamedTuple):
+    """What the tables know of a core: its length, the bits of IDX and VIEW it violates, ``est(view)``."""
+
+    state: State
+    length: int
+    violated: int
+    tokens: int
+
+
+def alphabet(bound: int) -> list[Event]:
+    """Every event that a session of at most ``bound`` messages can take, in the order of ``enabled``."""
+    events: list[Event] = []
+    for event_type in EVENT_TYPES:
+        make: Any = event_type
+        if event_type is Call:
+            events.extend(make(kind) for kind in Kind)
+        elif fields(event_type):
+            events.extend(make(position) for position in range(bound + 1))
+        else:
+            events.append(make())
+    return events
+
+
+class Shared:
+    """What searches of one machine share, whatever their design and bound: parts and model results."""
+
+    def __init__(self, machine: Machine[Any, Any]) -> None:
+        if not isinstance(machine.initial, State) or not set(machine.invariants) <= set(ROW_INVARIANTS):
+            raise UnsupportedError(
+                f"the bulk engine searches machines over the core state, and {machine.name!r} is not "
+                "one of them: use the plain engine"
+            )
+        self.machine: Machine[State, Event] = machine
+        self.parts = Parts()
+        self.cores: Interner[tuple[Message, ...]] = Interner()
+        self.history_effects: ClauseMemo[dict[Event, tuple[Message, ...]]] = ClauseMemo()
+        self.core_events: ClauseMemo[list[Event]] = ClauseMemo()
+        self.core_effects: ClauseMemo[list[Edge]] = ClauseMemo()
+        self.core_facts: dict[tuple[int, int, int, int, int], Core] = {}
+        self.sync_facts: dict[tuple[int, int, int, int], tuple[int, int]] = {}
+        self.live_facts: dict[int, Domain] = {}
+
+
+class Tables:
+    """The model's answers for one search: by history, by core, by what INV-SYNC looks at."""
+
+    def __init__(self, shared: Shared, bound: int, design: Clauses, checked: tuple[str, ...]) -> None:
+        if not 1 <= bound <= TOP:
+            raise UnsupportedError(f"the bulk engine searches bounds from 1 to {TOP}, not {bound}")
+        self.shared, self.bound, self.design = shared, bound, design
+        self.machine, self.parts = shared.machine, shared.parts
+        self.events = alphabet(bound)
+        self.number = {event: number for number, event in enumerate(alphabet(bound))}
+        self.checks_live = "IDX" in checked
+        self.checked = sum(1 << ROW_INVARIANTS.index(name) for name in checked)
+
+    def history(self, history: int) -> list[int]:
+        """What each event, by number, makes of a history: a number, or -1 where it is not enabled."""
+        messages = self.parts.histories[history]
+
+        def compute(design: Clauses) -> dict[Event, tuple[Message, ...]]:
+            found: dict[Event, tuple[Message, ...]] = {}
+            for enabled in (True, False):
+                s = State(messages, _FORBIDS_NOTHING, enabled=enabled, next_id=len(messages))
+                for event in self.machine.enabled(s, self.bound, design):
+                    if event not in found:
+                        found[event] = self._after(s, event, design).history
+            return found
+
+        effects = self.shared.history_effects.get((self.bound, history), self.design, compute)
+        after = [-1] * len(self.events)
+        for event, messages_after in effects.items():
+            after[self.number[event]] = self.parts.histories.number(messages_after)
+        return after
+
+    def sync(self, history: int, nodes: int, epoch_start_at: int, pending: int) -> tuple[int, int]:
+        """The number of the core's history, and whether INV-SYNC is violated."""
+        key = (history, nodes, epoch_start_at, pending)
+        known = self.shared.sync_facts.get(key)
+        if known is None:
+            tree = Tree(self.parts.nodes[nodes], epoch_start_at=epoch_start_at)
+            messages = self.parts.histories[history]
+            s = State(messages, tree, pending=self.parts.pendings[pending], next_id=len(messages))
+            known = self.shared.cores.number(_core_history(s)), int(self._violated(s, "SYNC") != 0)
+            self.shared.sync_facts[key] = known
+        return known
+
+    def core(self, key: tuple[int, int, int, int, int]) -> Core:
+        """The core with this history, nodes, borders, pending call and fold, and what it violates."""
+        known = self.shared.core_facts.get(key)
+        if known is None:
+            history, nodes, borders, pending, enabled = key
+            messages = self.shared.cores[history]
+            tree, call = self.parts.tree(nodes, borders), self.parts.pendings[pending]
+            s = State(messages, tree, pending=call, enabled=bool(enabled), next_id=len(messages))
+            violated = self._violated(s, "IDX") | self._violated(s, "VIEW")
+            known = self.shared.core_facts[key] = Core(s, len(messages), violated, est(view(s)))
+        return known
+
+    def live(self, length: int) -> Domain:
+        """The live indices that INV-IDX allows beside a history of this length: from 0 up to these."""
+        known = self.shared.live_facts.get(length)
+        if known is None:
+            s = State(tuple(_prompt(i, 0) for i in range(length)), next_id=length)
+            observed = [not self._violated(s._replace(last_observed=v), "IDX") for v in range(TOP + 1)]
+            gauges = [not self._violated(s._replace(gauge=Gauge(v)), "IDX") for v in range(TOP + 1)]
+            known = Domain(_prefix(observed), _prefix(gauges))
+            self.shared.live_facts[length] = known
+        return known
+
+    def domain(self, length: int) -> Domain:
+        """The live indices of the states that are expanded: those that violate nothing checked."""
+        return self.live(length) if self.checks_live else Domain(TOP, TOP)
+
+    def edges(self, key: tuple[int, int, int, int, int]) -> list[Edge]:
+        """What every event that a core allows does to it, box by box."""
+        core = self.core(key)
+        domain = self.domain(core.length)
+        allowed = self.shared.core_events.get(
+            key, self.design, lambda design: list(self.machine.enabled(core.state, ANY_BOUND, design))
+        )
+        found: list[Edge] = []
+        for event in allowed:
+            number = self.number.get(event)
+            if number is not None:
+                effects = self.shared.core_effects.get(
+                    (key, event, domain),
+                    self.design,
+                    lambda design, event=event: self._edges(core, event, domain, design),  # type: ignore[misc]
+                )
+                found.extend(edge._replace(event=number) for edge in effects)
+        return found
+
+    def _edges(self, core: Core, event: Event, domain: Domain, design: Clauses) -> list[Edge]:
+        found: list[Edge] = []
+        for box in boxes(core.state, lambda s: self._after(s, event, design), domain):
+            found.extend(self._edges_of_box(core, box))
+        return [found[0]._replace(counts=1), *found[1:]]
+
+    def _edges_of_box(self, core: Core, box: Box) -> list[Edge]:
+        """One edge where the gauge is new; else one for each stretch of lengths with one change of error."""
+        after, parts = box.after, self.parts
+        if box.gauge is not None:
+            slot = gauge_slot(box.gauge.length, box.gauge.kind)
+            stretches = [(box.g_first, box.g_last, slot, trigger(after) - est(view(after)))]
+        else:
+            changes = _changes_of_error(core, after, box)
+            stretches = [(first, last, PASSES, change) for first, last, change in changes]
+        observed_mask = (1 << (box.lo_last + 1)) - (1 << box.lo_first)
+        observed = PASSES if box.observed is None else box.observed
+        numbers = (
+            0,
+            parts.nodes.number(after.tree.nodes),
+            parts.borders.number(borders_of(after.tree)),
+            parts.pendings.number(after.pending),
+            int(after.enabled),
+            observed_mask,
+        )
+        return [
+            Edge(*numbers, gauge_mask(first, last), observed, slot, error, 0)
+            for first, last, slot, error in stretches
+        ]
+
+    def _after(self, s: State, event: Event, design: Clauses) -> State:
+        return self.machine.canonical(self.machine.effect(s, event, design))
+
+    def _violated(self, s: State, name: str) -> int:
+        """The bit of an invariant if a state violates it (never, if the machine has no such invariant)."""
+        check = self.machine.invariants.get(name)
+        return 0 if check is None or check(s) is None else 1 << ROW_INVARIANTS.index(name)
+
+
+def _core_history(s: State) -> tuple[Message, ...]:
+    """A history in which only what matters beyond INV-SYNC is told apart; the rest are prompts."""
+    pending = None if s.pending is None else s.pending.carrier
+    recorded = set(recorded_transitions(s.tree, s.tree.epoch_start_at))
+    kept: set[int] = set()
+    for receipt in accepted_receipts(s, 0):
+        unrecorded = not recorded.issuperset(receipt.transitions)
+        if receipt.carrier.id == pending or (unrecorded and receipt.position >= s.tree.epoch_start_at):
+            kept |= {receipt.position, receipt.position + 1}
+    return tuple(
+        message if position in kept or message.is_summary else _prompt(position, message.tokens)
+        for position, message in enumerate(s.history)
+    )
+
+
+def _prompt(position: int, tokens: int) -> Message:
+    return Message(position, Role.USER, Origin.USER, tokens)
+
+
+def _prefix(allowed: list[bool]) -> int:
+    """The last index of the leading stretch of allowed ones; there must be no other."""
+    last = allowed.index(False) - 1 if False in allowed else len(allowed) - 1
+    if last < 0 or any(allowed[last + 1 :]):
+        raise UnsupportedError("INV-IDX does not allow a live index exactly from 0 up to some length")
+    return last
+
+
+def _changes_of_error(core: Core, after: State, box: Box) -> list[tuple[int, int, int]]:
+    """Where the gauge passes: stretches of its length, and by how much ``trigger - est(view)`` changes."""
+    before = core.state.history
+    grown = core.tokens - est(view(after))
+    stretches: list[tuple[int, int, int]] = []
+    for length in range(box.g_first, box.g_last + 1):
+        change = est(after.history[length:]) - est(before[length:]) + grown
+        if stretches and stretches[-1][2] == change:
+            stretches[-1] = (stretches[-1][0], length, change)
+        else:
+            stretches.append((length, length, change))
+    return stretches

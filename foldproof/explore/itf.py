@@ -1,6 +1,6 @@
 """The Informal Trace Format (ITF): traces that Apalache, Quint and their viewers read.
 
-Integers are written as ``#bigint``; a value that is absent is the variant ``None``, one that is
+Integers are written as ``#bigint``; a value that is absent is the variant ``Nothing``, one that is
 present stands as itself. The event and the verdicts of each state stand in its ``#meta``, what else a
 trace knows in the ``#meta`` of the document; so an ITF file of ours is read back without loss.
 
@@ -15,7 +15,7 @@ from foldproof.explore.trace import Trace
 
 FORMAT = "ITF"
 DESCRIPTION = "A run of a foldproof machine; #meta.event is the event that led to each state."
-_NOTHING: dict[str, Any] = {"tag": "None", "value": {"#tup": []}}
+_NOTHING: dict[str, Any] = {"tag": "Nothing", "value": {}}
 
 
 def to_itf(trace: Trace) -> dict[str, Any]:

@@ -39,11 +39,13 @@ def search(
 ) -> SearchResult:
     """Visit every state that the machine reaches within its bound, layer by layer.
 
-    A violating state is counted but not expanded, so that a counterexample shows the first violation
-    of its run; with ``past_violations`` it is expanded, so that what breaks only in consequence is
-    found too (give a ``max_depth`` then: a broken state space need not be finite). ``limit`` bounds
-    the counterexamples kept for each invariant. ``stop_when_found`` ends the search when each checked
-    invariant has as many. The search is complete unless ``max_states`` or ``max_depth`` stopped it.
+    A state that violates any invariant of the machine is counted but not expanded, so that a
+    counterexample shows the first violation of its run, and so that the search ends: broken states
+    breed. ``invariants`` chooses which violations are reported. With ``past_violations`` violating
+    states are expanded, so that what breaks only in consequence is found too (give a ``max_depth``
+    then). ``limit`` bounds the counterexamples kept for each invariant. ``stop_when_found`` ends the
+    search when each reported invariant has as many. The search is complete unless ``max_states`` or
+    ``max_depth`` stopped it.
     """
     design = machine.design if design is None else design
     checked = tuple(map(str, machine.invariants)) if invariants is None else invariants
@@ -56,9 +58,9 @@ def search(
 
     def examine(state: StateT) -> bool:
         """Record what the state violates; true when it is to be expanded."""
-        violations = machine.violations(state, checked)
+        violations = machine.violations(state)
         for violation in violations:
-            if len(found[violation.invariant]) < limit:
+            if violation.invariant in found and len(found[violation.invariant]) < limit:
                 run = tuple(_run_to(state, arrivals))
                 found[violation.invariant].append(Counterexample(violation.invariant, violation, run))
         return past_violations or not violations

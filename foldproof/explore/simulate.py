@@ -46,10 +46,10 @@ def simulate(
             events.append(event)
             seen.add(state)
             taken[type(event).__name__] += 1
-            violations = machine.violations(state, checked)
+            violations = machine.violations(state)
             for violation in violations:
-                kept = found[violation.invariant]
-                if len(kept) < limit:
+                kept = found.get(violation.invariant)
+                if kept is not None and len(kept) < limit:
                     short = shrink(machine, events, violation.invariant, design)
                     kept[short] = _counterexample(machine, short, violation.invariant, design)
             if violations:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from foldproof.explore import plain
 from foldproof.explore.trace import run
 from foldproof.model.memories import MEMORIES, Citation, MemoriesState, Telling
@@ -40,8 +42,9 @@ def test_reusing_ordinals_is_harmless_only_with_roll_back() -> None:
     """M2 alone breaks nothing within the bound; without M3 as well, a citation points at another prompt."""
     assert not plain.search(MEMORIES, 5, MEMORIES.without("M2_fresh")).violated
     neither = MEMORIES.without("M2_fresh", "M3_roll_back")
-    result = plain.search(MEMORIES, 4, neither, invariants=("CITE",))
+    alone = replace(MEMORIES, invariants={"CITE": MEMORIES.invariants["CITE"]})
+    result = plain.search(alone, 4, neither)
     trace = "; ".join(map(str, result.counterexamples["CITE"][0].events))
     assert trace == "Open; AppendUser; Close; Undo(1); AppendUser"
-    fresh = plain.search(MEMORIES, 4, MEMORIES.without("M3_roll_back"), invariants=("CITE",))
+    fresh = plain.search(alone, 4, MEMORIES.without("M3_roll_back"))
     assert not fresh.violated

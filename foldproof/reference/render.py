@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -29,32 +30,27 @@ def paired(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     order. Raises `UnpairedError` for a result whose call is not there, or comes after it.
     """
     given = list(messages)
-    results: dict[str, tuple[int, ChatMessage]] = {}
-    calls: dict[str, int] = {}
+    owner: dict[str, int] = {}
+    behind: defaultdict[int, list[ChatMessage]] = defaultdict(list)
+    answered: set[str] = set()
     for place, message in enumerate(given):
         for call in message.calls:
-            if call.id in calls:
+            if call.id in owner:
                 raise UnpairedError(f"message {place}: the call id {call.id!r} is used a second time")
-            calls[call.id] = place
+            owner[call.id] = place
         if message.result_of is not None:
-            if message.result_of not in calls:
-                raise UnpairedError(
-                    f"message {place}: a result of {message.result_of!r} before any such call"
-                )
-            if message.result_of in results:
+            if message.result_of not in owner:
+                raise UnpairedError(f"message {place}: a result of {message.result_of!r} before any such call")
+            if message.result_of in answered:
                 raise UnpairedError(f"message {place}: a second result of {message.result_of!r}")
-            results[message.result_of] = (place, message)
+            answered.add(message.result_of)
+            behind[owner[message.result_of]].append(message)
     out: list[ChatMessage] = []
-    for message in given:
-        if message.result_of is not None:
-            continue
-        out.append(message)
-        own = [call.id for call in message.calls]
-        out += [
-            result
-            for _, result in sorted((results[i] for i in own if i in results), key=lambda item: item[0])
-        ]
-        out += [ChatMessage("tool", NO_RESULT, result_of=i, is_error=True) for i in own if i not in results]
+    for place, message in enumerate(given):
+        if message.result_of is None:
+            missing = [call.id for call in message.calls if call.id not in answered]
+            out += [message, *behind[place]]
+            out += [ChatMessage("tool", NO_RESULT, result_of=call, is_error=True) for call in missing]
     return out
 
 

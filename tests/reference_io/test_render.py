@@ -131,7 +131,7 @@ def test_a_late_result_moves_up_to_its_call() -> None:
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
-        ([ChatMessage("tool", "x", result_of="a")], "message 0: a result of 'a' before any such call"),
+        ([ChatMessage("tool", "x", result_of="a")], "message 0: a result of 'a' before its call"),
         ([ChatMessage("assistant", calls=(ToolCall("a", "t"),))] * 2, "message 1: the call id 'a' is used"),
         (
             [

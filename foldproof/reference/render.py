@@ -40,9 +40,7 @@ def paired(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
             owner[call.id] = place
         if message.result_of is not None:
             if message.result_of not in owner:
-                raise UnpairedError(
-                    f"message {place}: a result of {message.result_of!r} before any such call"
-                )
+                raise UnpairedError(f"message {place}: a result of {message.result_of!r} before its call")
             if message.result_of in answered:
                 raise UnpairedError(f"message {place}: a second result of {message.result_of!r}")
             answered.add(message.result_of)

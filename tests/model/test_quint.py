@@ -25,7 +25,7 @@ Quint = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session")
 def quint_command(tmp_path_factory: pytest.TempPathFactory) -> Quint:
-    """Quint, installed by npm for this session; skips, saying so, where node or the package is not to be had."""
+    """Quint, installed by npm for this session; skips, saying so, where that cannot be."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are not installed, so the Quint twin is not run")
     home = tmp_path_factory.mktemp("quint")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
+from foldproof.model import index
 from foldproof.model.design import DESIGN, Clause
 from foldproof.model.events import (
     AppendReply,
@@ -84,7 +85,7 @@ def guard(s: State, event: Event, design: Clauses = DESIGN, bound: int | None = 
             if not s.enabled:
                 return "the fold is off"
             strictly = isinstance(event, CommitState)
-            if k < s.tree.epoch_start_at + strictly or k <= s.tree.frozen_end:
+            if not index.is_past(k, s.tree.epoch_start_at, s.tree.frozen_end, strictly):
                 return f"{k} is not past what is already folded"
             return _guard_compaction(s, k, design)
         case ApplyCompaction(k):

@@ -156,3 +156,18 @@ def translated(span: Span, k: Index, logic: Logic = INTEGERS) -> Span:
 def survives(end: Index, cut: Index) -> Truth:
     """A memory that covers messages up to ``end`` outlives a truncation to ``cut``."""
     return end <= cut
+
+
+def outlives(measured: Index, cut: Index) -> Truth:
+    """A gauge of so many messages speaks of some that a truncation to ``cut`` takes away."""
+    return measured > cut
+
+
+def spoken_for(span: Span) -> tuple[Index, Index]:
+    """What the memory of a closed node covers, as ``[start, end)``: the whole span."""
+    return span.opened_at, span.closed_at + 1
+
+
+def is_past(k: Index, epoch_start_at: Index, frozen_end: Index, strictly: bool) -> Truth:
+    """A compaction up to ``k`` covers something: ``strictly`` demands that it moves the epoch."""
+    return (k >= epoch_start_at + int(strictly)) & (k > frozen_end)

@@ -140,7 +140,8 @@ def _commit(s: State, receipt: Receipt, design: Clauses, costs: Costs) -> State:
         if cursor is None:
             return s
         opened_at, closed_at = nodes[cursor].opened_at, index.carrier_closes_at(receipt.position)
-        memory = Memory(costs.memory, ids(s.history[opened_at : closed_at + 1]))
+        start, end = index.spoken_for(index.Span(True, opened_at, True, closed_at))
+        memory = Memory(costs.memory, ids(s.history[start:end]))
         nodes = (*nodes[:cursor], Node(opened_at, closed_at, memory), *nodes[cursor + 1 :])
     if receipt.kind.opens:
         nodes = (*nodes, Node(index.carrier_opens_at(receipt.position)))
@@ -159,7 +160,7 @@ def _undo(s: State, cut: int, design: Clauses) -> State:
         s = s._replace(last_observed=index.clamp(s.last_observed, cut))
     if s.pending is not None and all(m.id != s.pending.carrier for m in s.history):
         s = s._replace(pending=None)
-    if s.gauge.length > cut or s.tree != before.tree:
+    if index.outlives(s.gauge.length, cut) or s.tree != before.tree:
         s = rebased(s) if Clause.D1B in design else _rebased_raw(s)
     return s
 

@@ -10,7 +10,7 @@ dependency: an edge of the first two groups is followed once for each distinct v
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from foldproof.explore.bulk_low import Domain, gauge_mask
 from foldproof.explore.bulk_parts import ERROR_ZERO, KEY, Ints, check_room, unpack
 from foldproof.explore.bulk_rows import Growing, KeyIndex, distinct_and_inverse, stretches
-from foldproof.explore.bulk_tables import CAL, PASSES, SYNC, Edge, Tables
+from foldproof.explore.bulk_tables import CAL, PASSES, SYNC, CoreKey, Edge, Tables
 from foldproof.model.state import Tree
 
 CHUNK = 1 << 15
@@ -26,8 +26,6 @@ CHUNK = 1 << 15
 
 BY_OBSERVED, BY_GAUGE, BY_BOTH = range(3)
 """The three groups of edges."""
-
-CoreKey: TypeAlias = tuple[int, int, int, int, int]
 
 _SYNC_KEY = (KEY["history"].bits, KEY["nodes"].bits, 8, KEY["pending"].bits)
 _CORE_KEY = (KEY["history"].bits, KEY["nodes"].bits, KEY["borders"].bits, KEY["pending"].bits, 1)

@@ -8,9 +8,8 @@ same way. Runs go on until the boxes cover the domain. Nothing is known beforeha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn, cast
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 from foldproof.model.state import Gauge, GaugeKind, State
 
@@ -111,8 +110,8 @@ _UNREAD: Any = _Unread()
 class Box(NamedTuple):
     """What an effect does to all low parts with indices in ``[lo_first, lo_last]``, ``[g_first, g_last]``.
 
-    ``after`` is the canonical state reached; its low part is meaningful where it is not passed through:
-    ``observed`` is the new ``last_observed`` or None when it stays, ``gauge`` likewise.
+    ``after`` is the canonical skeleton reached. ``observed`` is the new ``last_observed``, or None when it
+    stays as it is; ``gauge`` likewise.
     """
 
     lo_first: int
@@ -124,40 +123,53 @@ class Box(NamedTuple):
     gauge: Gauge | None
 
 
-@dataclass(frozen=True)
-class Domain:
+class Domain(NamedTuple):
     """The low indices that an expanded state may have: ``last_observed`` and ``gauge.length``, from 0."""
 
     observed: int
     length: int
 
 
-def boxes(skeleton: State, effect: Callable[[State], State], domain: Domain) -> list[Box]:
-    """An effect (event and canonical form together) on a skeleton with any low part of a domain."""
-    return _merged(list(_boxes(skeleton, effect, (0, domain.observed, 0, domain.length))))
+Change: TypeAlias = Callable[[State], State]
 
 
-def _boxes(
-    skeleton: State, effect: Callable[[State], State], domain: tuple[int, int, int, int]
-) -> Iterator[Box]:
-    lo_first, lo_last, g_first, g_last = domain
-    if lo_first > lo_last or g_first > g_last:
-        return
-    observed, length = _Noted(lo_first, lo_last), _Noted(g_first, g_last)
-    gauge = Gauge(cast(int, length), _UNREAD, _UNREAD)
-    after = effect(skeleton._replace(gauge=gauge, last_observed=cast(int, observed)))
-    new_observed = cast(object, after.last_observed)
-    yield Box(
-        lo_first,
-        observed.last,
-        g_first,
-        length.last,
-        after,
-        None if new_observed is observed else _concrete(new_observed),
-        None if after.gauge is gauge else _concrete_gauge(after.gauge),
-    )
-    yield from _boxes(skeleton, effect, (observed.last + 1, lo_last, g_first, g_last))
-    yield from _boxes(skeleton, effect, (lo_first, observed.last, length.last + 1, g_last))
+def boxes(skeleton: State, effect: Change, canonical: Change, domain: Domain) -> list[Box]:
+    """An effect on a skeleton with any low part of a domain.
+
+    Boxes that reach one skeleton share one ``after``, so that it need be looked at only once.
+    """
+    known: list[tuple[State, State]] = []  # compared, not hashed: equal parts are mostly the same objects
+    found: list[Box] = []
+    todo = [(0, domain.observed, 0, domain.length)]
+    while todo:
+        lo_first, lo_last, g_first, g_last = todo.pop()
+        observed, length = _Noted(lo_first, lo_last), _Noted(g_first, g_last)
+        gauge = Gauge(cast(int, length), _UNREAD, _UNREAD)
+        reached = effect(skeleton._replace(gauge=gauge, last_observed=cast(int, observed)))
+        bare = reached._replace(gauge=_NO_GAUGE, last_observed=0)
+        after = next((after for other, after in known if other == bare), None)
+        if after is None:
+            after = canonical(bare)
+            known.append((bare, after))
+        new_observed = cast(object, reached.last_observed)
+        box = Box(
+            lo_first,
+            observed.last,
+            g_first,
+            length.last,
+            after,
+            None if new_observed is observed else _concrete(new_observed),
+            None if reached.gauge is gauge else _concrete_gauge(reached.gauge),
+        )
+        found.append(box)
+        if box.lo_last < lo_last:
+            todo.append((box.lo_last + 1, lo_last, g_first, g_last))
+        if box.g_last < g_last:
+            todo.append((lo_first, box.lo_last, box.g_last + 1, g_last))
+    return found if len(found) == 1 else _merged(found)
+
+
+_NO_GAUGE = Gauge()
 
 
 def _concrete(value: object) -> int:
@@ -181,14 +193,9 @@ def _merged(found: list[Box]) -> list[Box]:
             last is not None
             and (last.g_first, last.g_last, last.lo_last + 1) == (box.g_first, box.g_last, box.lo_first)
             and (last.observed, last.gauge) == (box.observed, box.gauge)
-            and skeleton_of(last.after) == skeleton_of(box.after)
+            and last.after is box.after
         ):
             merged[-1] = last._replace(lo_last=box.lo_last)
         else:
             merged.append(box)
     return merged
-
-
-def skeleton_of(s: State) -> State:
-    """A state without its low part."""
-    return s._replace(gauge=Gauge(), last_observed=0)

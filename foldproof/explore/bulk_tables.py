@@ -6,6 +6,7 @@ The parts of a state hardly interact, and where they do is stated here, once:
 - what it does to *everything else* is computed on the *core* of the skeleton, in which every message
   that nothing but INV-SYNC looks at is a prompt: all but the summary, the pending call, and the
   receipts of the epoch that the tree has not recorded;
+- an undo looks at nothing past its prompt, and a clear at nothing past the first message;
 - an event is enabled when it is in both;
 - INV-SYNC is checked on the history, the nodes, the epoch's start and the pending call; the other
   invariants on the core; the live indices against the length of the history.
@@ -16,8 +17,9 @@ right is not assumed: `foldproof.explore.bulk_audit` compares it with the plain 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from foldproof.explore.bulk_low import TOP, Box, Domain, boxes, gauge_mask, gauge_slot
 from foldproof.explore.bulk_memo import ClauseMemo
@@ -27,7 +29,7 @@ from foldproof.explore.bulk_parts import (
     UnsupportedError,
     borders_of,
 )
-from foldproof.model.events import EVENT_TYPES, Call, Event
+from foldproof.model.events import EVENT_TYPES, Call, Clear, Event, Undo
 from foldproof.model.fold import est, trigger, view
 from foldproof.model.machine import Clauses, Machine
 from foldproof.model.receipts import accepted_receipts, recorded_transitions
@@ -48,6 +50,10 @@ _FORBIDS_NOTHING = Tree(nodes=(Node(0),))
 """A tree with one open node: every call may be made, no boundary is in the way."""
 
 
+CoreKey: TypeAlias = tuple[int, int, int, int, int]
+"""The numbers of a core's history, nodes, borders and pending call, and whether the fold is on."""
+
+
 class Edge(NamedTuple):
     """What one event does to one box of low parts of a core; the history's part comes from elsewhere."""
 
@@ -62,6 +68,14 @@ class Edge(NamedTuple):
     slot: int  # the new gauge's slot, or PASSES
     error: int  # the new error where the gauge is new, else the change of the error
     counts: int  # 1 on one edge of each event of a core: transitions are counted there
+
+
+class Outcome(NamedTuple):
+    """A box of an effect, with the numbers of the parts reached (all but the history) and ``est(view)``."""
+
+    box: Box
+    parts: tuple[int, int, int, int]
+    tokens: int
 
 
 class Core(NamedTuple):
@@ -101,8 +115,8 @@ class Shared:
         self.cores: Interner[tuple[Message, ...]] = Interner()
         self.history_effects: ClauseMemo[dict[Event, tuple[Message, ...]]] = ClauseMemo()
         self.core_events: ClauseMemo[list[Event]] = ClauseMemo()
-        self.core_effects: ClauseMemo[list[Edge]] = ClauseMemo()
-        self.core_facts: dict[tuple[int, int, int, int, int], Core] = {}
+        self.core_effects: ClauseMemo[list[Outcome]] = ClauseMemo()
+        self.core_facts: dict[CoreKey, Core] = {}
         self.sync_facts: dict[tuple[int, int, int, int], tuple[int, int]] = {}
         self.live_facts: dict[int, Domain] = {}
 
@@ -151,7 +165,7 @@ class Tables:
             self.shared.sync_facts[key] = known
         return known
 
-    def core(self, key: tuple[int, int, int, int, int]) -> Core:
+    def core(self, key: CoreKey) -> Core:
         """The core with this history, nodes, borders, pending call and fold, and what it violates."""
         known = self.shared.core_facts.get(key)
         if known is None:
@@ -178,7 +192,7 @@ class Tables:
         """The live indices of the states that are expanded: those that violate nothing checked."""
         return self.live(length) if self.checks_live else Domain(TOP, TOP)
 
-    def edges(self, key: tuple[int, int, int, int, int]) -> list[Edge]:
+    def edges(self, key: CoreKey) -> list[Edge]:
         """What every event that a core allows does to it, box by box."""
         core = self.core(key)
         domain = self.domain(core.length)
@@ -189,43 +203,36 @@ class Tables:
         for event in allowed:
             number = self.number.get(event)
             if number is not None:
-                effects = self.shared.core_effects.get(
-                    (key, event, domain),
-                    self.design,
-                    lambda design, event=event: self._edges(core, event, domain, design),  # type: ignore[misc]
-                )
-                found.extend(edge._replace(event=number) for edge in effects)
+                found.extend(_edges(number, core, self._outcomes(key, core, event, domain), domain))
         return found
 
-    def _edges(self, core: Core, event: Event, domain: Domain, design: Clauses) -> list[Edge]:
-        found: list[Edge] = []
-        for box in boxes(core.state, lambda s: self._after(s, event, design), domain):
-            found.extend(self._edges_of_box(core, box))
-        return [found[0]._replace(counts=1), *found[1:]]
-
-    def _edges_of_box(self, core: Core, box: Box) -> list[Edge]:
-        """One edge where the gauge is new; else one for each stretch of lengths with one change of error."""
-        after, parts = box.after, self.parts
-        if box.gauge is not None:
-            slot = gauge_slot(box.gauge.length, box.gauge.kind)
-            stretches = [(box.g_first, box.g_last, slot, trigger(after) - est(view(after)))]
-        else:
-            changes = _changes_of_error(core, after, box)
-            stretches = [(first, last, PASSES, change) for first, last, change in changes]
-        observed_mask = (1 << (box.lo_last + 1)) - (1 << box.lo_first)
-        observed = PASSES if box.observed is None else box.observed
-        numbers = (
-            0,
-            parts.nodes.number(after.tree.nodes),
-            parts.borders.number(borders_of(after.tree)),
-            parts.pendings.number(after.pending),
-            int(after.enabled),
-            observed_mask,
+    def _outcomes(self, key: CoreKey, core: Core, event: Event, domain: Domain) -> list[Outcome]:
+        """What an event does to a core, or to the part of it that an undo or a clear looks at."""
+        s = core.state
+        seen = event.cut + 1 if isinstance(event, Undo) else 1 if isinstance(event, Clear) else core.length
+        if seen < core.length:
+            s = s._replace(history=s.history[:seen], next_id=seen)
+            key, domain = (self.shared.cores.number(s.history), *key[1:]), Domain(TOP, TOP)
+        return self.shared.core_effects.get(
+            (key, event, domain), self.design, lambda design: self._run(s, event, domain, design)
         )
-        return [
-            Edge(*numbers, gauge_mask(first, last), observed, slot, error, 0)
-            for first, last, slot, error in stretches
-        ]
+
+    def _run(self, s: State, event: Event, domain: Domain, design: Clauses) -> list[Outcome]:
+        machine, parts = self.machine, self.parts
+        found: list[Outcome] = []
+        known: dict[int, tuple[tuple[int, int, int, int], int]] = {}
+        for box in boxes(s, lambda s: machine.effect(s, event, design), machine.canonical, domain):
+            after = box.after
+            if id(after) not in known:
+                numbers = (
+                    parts.nodes.number(after.tree.nodes),
+                    parts.borders.number(borders_of(after.tree)),
+                    parts.pendings.number(after.pending),
+                    int(after.enabled),
+                )
+                known[id(after)] = numbers, est(view(after))
+            found.append(Outcome(box, *known[id(after)]))
+        return found
 
     def _after(self, s: State, event: Event, design: Clauses) -> State:
         return self.machine.canonical(self.machine.effect(s, event, design))
@@ -263,13 +270,38 @@ def _prefix(allowed: list[bool]) -> int:
     return last
 
 
-def _changes_of_error(core: Core, after: State, box: Box) -> list[tuple[int, int, int]]:
+def _edges(number: int, core: Core, outcomes: list[Outcome], domain: Domain) -> Iterator[Edge]:
+    """The edges of one event: one for a box with a new gauge, else one for each change of the error."""
+    counts = 1
+    for box, parts, tokens in outcomes:
+        observed_mask = (1 << min(box.lo_last, domain.observed) + 1) - (1 << box.lo_first)
+        observed = PASSES if box.observed is None else box.observed
+        g_last = min(box.g_last, domain.length)
+        if observed_mask <= 0 or box.g_first > g_last:
+            continue
+        if box.gauge is None:
+            for first, last, change in _changes_of_error(
+                core, box.after.history, tokens, box.g_first, g_last
+            ):
+                mask = gauge_mask(first, last)
+                yield Edge(number, *parts, observed_mask, mask, observed, PASSES, change, counts)
+                counts = 0
+        else:
+            mask = gauge_mask(box.g_first, g_last)
+            slot = gauge_slot(box.gauge.length, box.gauge.kind)
+            error = trigger(box.after._replace(gauge=box.gauge)) - tokens
+            yield Edge(number, *parts, observed_mask, mask, observed, slot, error, counts)
+            counts = 0
+
+
+def _changes_of_error(
+    core: Core, after: tuple[Message, ...], tokens: int, g_first: int, g_last: int
+) -> list[tuple[int, int, int]]:
     """Where the gauge passes: stretches of its length, and by how much ``trigger - est(view)`` changes."""
     before = core.state.history
-    grown = core.tokens - est(view(after))
     stretches: list[tuple[int, int, int]] = []
-    for length in range(box.g_first, box.g_last + 1):
-        change = est(after.history[length:]) - est(before[length:]) + grown
+    for length in range(g_first, g_last + 1):
+        change = est(after[length:]) - est(before[length:]) + core.tokens - tokens
         if stretches and stretches[-1][2] == change:
             stretches[-1] = (stretches[-1][0], length, change)
         else:

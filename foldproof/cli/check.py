@@ -10,6 +10,7 @@ import typer
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
 from foldproof.cli.options import (
     Bound,
+    EngineName,
     Fault,
     InvariantNames,
     Json,
@@ -20,13 +21,15 @@ from foldproof.cli.options import (
     Without,
     checked_bound,
     chosen_design,
+    chosen_engine,
     chosen_invariants,
     chosen_machine,
     print_json,
+    searched,
 )
 from foldproof.cli.progress import progress_line
 from foldproof.cli.results import result_json, show_result, write_traces
-from foldproof.explore import plain
+from foldproof.explore import engines, plain
 from foldproof.explore.result import SearchResult
 from foldproof.explore.witness import SITUATIONS, witness
 from foldproof.model.machine import Clauses, Machine
@@ -55,8 +58,7 @@ def check(  # noqa: D103 - its help is HELP
     fault: Fault = None,
     machine: MachineName = "core",
     invariant: InvariantNames = None,
-    engine: Annotated[str, typer.Option(help="auto, plain or bulk; they find the same.")] = "auto",
-    workers: Annotated[int, typer.Option(help="Processes of the bulk engine.")] = 1,
+    engine: EngineName = "auto",
     all_violations: Annotated[
         bool, typer.Option("--all-violations", help="Keep several counterexamples an invariant.")
     ] = False,
@@ -98,8 +100,7 @@ def check(  # noqa: D103 - its help is HELP
             spec,
             bound,
             design,
-            engine=engine,
-            workers=workers,
+            engine=chosen_engine(engine),
             invariants=chosen_invariants(spec, invariant),
             limit=limit if all_violations else 1,
             past_violations=past_violations,
@@ -127,15 +128,14 @@ def _search(
     design: Clauses,
     *,
     engine: str,
-    workers: int,
     past_violations: int,
     max_states: int | None,
     **options: Any,
 ) -> SearchResult:
-    if engine not in ("auto", "plain", "bulk"):
-        raise UsageError(f"there is no engine {engine!r}; choose auto, plain or bulk")
-    if workers < 1:
-        raise UsageError(f"--workers counts processes: 1 or more, not {workers}")
+    if not past_violations and max_states is None:
+        return searched(lambda: engines.search(machine, bound, design, engine=engine, **options))
+    if engine == "bulk":
+        raise UsageError("--past-violations and --max-states need --engine plain")
     return plain.search(
         machine,
         bound,

@@ -11,15 +11,20 @@ from rich.table import Table
 from foldproof.cli.errors import Exit
 from foldproof.cli.options import (
     Bound,
+    EngineName,
     Json,
     MachineName,
     Quiet,
     Seed,
     checked_bound,
+    chosen_engine,
     chosen_machine,
     print_json,
+    searched,
 )
+from foldproof.cli.progress import progress_rows
 from foldproof.cli.results import WIDTH
+from foldproof.explore.engines import for_matrix
 from foldproof.explore.matrix import Break, Matrix, Row, necessity
 
 HELP = """Take each clause of the design away and show what breaks: the necessity matrix.
@@ -39,12 +44,16 @@ def matrix(  # noqa: D103 - its help is HELP
     bound: Bound = 4,
     pairs: Annotated[bool, typer.Option("--pairs", help="Take every two clauses away as well.")] = False,
     machine: MachineName = "core",
+    engine: EngineName = "auto",
     json_output: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> int:
     spec = chosen_machine(machine)
-    result = necessity(spec, checked_bound(bound), pairs=pairs)
+    search = for_matrix(chosen_engine(engine), spec, checked_bound(bound))
+    rows = progress_rows(f"searching the {machine} machine", quiet=quiet or json_output)
+    with rows as on_row:
+        result = searched(lambda: necessity(spec, bound, pairs=pairs, engine=search, on_row=on_row))
     if json_output:
         print_json(matrix_json(result))
     else:

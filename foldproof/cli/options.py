@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
-from foldproof.cli.errors import UsageError
+from foldproof.cli.errors import IncompleteError, UsageError
+from foldproof.explore.engines import ENGINES
 from foldproof.model.machine import Clauses, Machine
 from foldproof.model.machines import MACHINES
+
+Result = TypeVar("Result")
 
 MAX_BOUND = 64
 
@@ -34,6 +38,10 @@ MachineName = Annotated[str, typer.Option("--machine", help=f"Which machine: {',
 InvariantNames = Annotated[
     list[str] | None,
     typer.Option("--invariant", metavar="NAME", help="Check this invariant only. Repeatable."),
+]
+EngineName = Annotated[
+    str,
+    typer.Option("--engine", help="auto, plain or bulk (numpy, the core machine only); they find the same."),
 ]
 TraceDir = Annotated[
     Path | None,
@@ -86,6 +94,26 @@ def checked_bound(bound: int) -> int:
     if not 0 <= bound <= MAX_BOUND:
         raise UsageError(f"--bound is the length of a history: from 0 to {MAX_BOUND}, not {bound}")
     return bound
+
+
+def chosen_engine(name: str) -> str:
+    """The name of an engine. Raises `UsageError` for an unknown one."""
+    if name not in ENGINES:
+        raise UsageError(f"there is no engine {name!r}; choose from {', '.join(ENGINES)}")
+    return name
+
+
+def searched(search: Callable[[], Result]) -> Result:
+    """What a search gives; what an engine cannot do, or could not finish, becomes one line."""
+    from foldproof.explore.bulk_low import BulkError  # noqa: PLC0415 - numpy
+    from foldproof.explore.bulk_parts import UnsupportedError  # noqa: PLC0415 - numpy
+
+    try:
+        return search()
+    except UnsupportedError as error:
+        raise UsageError(f"{error}; use --engine plain") from error
+    except BulkError as error:
+        raise IncompleteError(str(error)) from error
 
 
 def writable_directory(path: Path) -> Path:

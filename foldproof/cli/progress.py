@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from foldproof.explore.matrix import Row
 from foldproof.explore.result import OnProgress, Progress
 
 
@@ -29,3 +30,16 @@ def progress_line(what: str, *, quiet: bool) -> Iterator[OnProgress | None]:
             )
 
         yield show
+
+
+@contextmanager
+def progress_rows(what: str, *, quiet: bool) -> Iterator[Callable[[Row], None] | None]:
+    """Give a callback that shows which row of a matrix was finished, or None where nobody looks."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+
+    from rich.console import Console  # noqa: PLC0415 - nothing to draw in a pipe
+
+    with Console(stderr=True).status(what) as status:
+        yield lambda row: status.update(f"{what}: done without {' + '.join(row.without)}")

@@ -32,6 +32,11 @@ def kernel_source(bound: int) -> str:
     return _BOUND.sub(f"pure val L = {bound}", text)
 
 
+def package_file() -> str:
+    """The package.json that installs the tool for the twin, with the versions that are known to work."""
+    return (files("foldproof.model") / "quint" / "package.json").read_text(encoding="utf-8")
+
+
 def event_value(event: Event) -> dict[str, Any]:
     """An event as Quint's record."""
     match = _EVENT.fullmatch(str(event))

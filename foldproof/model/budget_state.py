@@ -9,7 +9,7 @@ them, they only let an invariant speak of what was decided, and when.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import NamedTuple, TypeAlias
 
 from foldproof.model.alphabet import Alphabet, NamedEvent
@@ -24,16 +24,20 @@ MAX_ATTEMPTS = 1
 """Compactions that one turn may start because a provider called its request too large."""
 
 
-class Window(IntEnum):
-    """The model's context window in tokens."""
+class Window(StrEnum):
+    """The context window of the session's model."""
 
-    SMALL = 5
-    LARGE = 8
+    SMALL = "small"
+    LARGE = "large"
+
+    @property
+    def tokens(self) -> int:
+        return 5 if self is Window.SMALL else 8
 
     @property
     def limit(self) -> int:
         """The threshold: 4 tokens of the small window, 6 of the large one."""
-        return self * RATIO[0] // RATIO[1]
+        return self.tokens * RATIO[0] // RATIO[1]
 
 
 class Clause(StrEnum):

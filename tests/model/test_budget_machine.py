@@ -73,7 +73,7 @@ def test_the_status_line_shows_both_sizes_of_the_same_moment() -> None:
 
 
 def test_an_upshift_that_keeps_the_pause_never_compacts_again() -> None:
-    """v0.2.1, F2: PAUSED breaks at once; looking past it, DUE breaks when the larger window fills."""
-    result = plain.search(BUDGET, 4, BUDGET.without("B7_up"), invariants=("DUE",))
-    assert result.violated
+    """v0.2.1, F2: PAUSED breaks; or DUE, where what the compaction left reaches the larger threshold too."""
+    result = plain.search(BUDGET, 4, BUDGET.without("B7_up"))
+    assert len(result.counterexamples["PAUSED"][0].events) == 5
     assert len(result.counterexamples["DUE"][0].events) == 7

@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from foldproof import __version__
-from foldproof.cli import check, compact, export, matrix, mcp, recall, replay, simulate
+from foldproof.cli import check, compact, export, matrix, mcp, probe, recall, replay, simulate
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
 
 app = typer.Typer(
@@ -34,6 +34,7 @@ app.command(help=export.HELP)(export.export)
 app.command(help=compact.HELP)(compact.compact)
 app.add_typer(recall.app, name="recall")
 app.command(help=mcp.HELP)(mcp.mcp)
+app.command(help=probe.HELP)(probe.probe)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,7 +11,7 @@ from foldproof.reference.passes import PassReport, Region, commit
 from foldproof.reference.session import Session
 from foldproof.reference.surface import ItemClass
 
-OnPass = Callable[[PassReport, int], None]
+OnPass = Callable[[PassReport, int], Awaitable[None]]
 
 
 class Compactor(Protocol):
@@ -32,11 +32,15 @@ class Replay:
 
 
 async def replay_session(
-    compactor: Compactor, imported: ImportedSession, on_pass: OnPass | None = None
+    compactor: Compactor,
+    imported: ImportedSession,
+    on_pass: OnPass | None = None,
+    before_request: Callable[[int], None] | None = None,
 ) -> Replay:
     """Append every message; before each of the assistant's, a request went out: a pass runs if one is due.
 
-    ``on_pass`` is called after each pass with its report and the number of messages so far. A
+    ``on_pass`` is awaited after each pass with its report and the number of messages so far,
+    ``before_request`` called with that number before it is decided whether a pass is due. A
     checkpoint of another compactor becomes one of the class basic, where its span is still as it was.
     """
     session = compactor.session
@@ -45,11 +49,13 @@ async def replay_session(
     lost = 0
     for number, message in enumerate(imported.messages):
         if message.role == "assistant":
+            if before_request is not None:
+                before_request(number)
             report = await compactor.compact_if_needed()
             if report is not None:
                 passes.append(report)
                 if on_pass is not None:
-                    on_pass(report, number)
+                    await on_pass(report, number)
         if not message.replaces:
             seqs.append(session.append(message.message))
         elif adopt(session, message, [seqs[index] for index in message.replaces]):

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_BLUE, _ORANGE, _GREEN, _VERMILION, _GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#555555"
+_BLUE, _ORANGE, _GREEN = "#0072B2", "#E69F00", "#009E73"
+_VERMILION, _PURPLE = "#D55E00", "#CC79A7"
 
 
 def plot_probe(report: dict[str, Any], path: Path) -> None:
@@ -21,65 +22,73 @@ def plot_probe(report: dict[str, Any], path: Path) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415 - half a second
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    figure = Figure(figsize=(10.5, 7.2), layout="constrained")
+    figure = Figure(figsize=(11, 7.6), layout="constrained")
     FigureCanvasAgg(figure)
-    axes = figure.subplots(2, 2)
-    recallable = report["compactors"]["recallable"]["passes"]
-    basic = report["compactors"]["basic"]["passes"]
-    _reach(axes[0][0], recallable, "Recallable: facts that left the tail", recall=True)
-    _reach(axes[0][1], basic, "Basic: facts that left the tail", recall=False)
-    _cost(axes[1][0], recallable, basic)
-    _recall(axes[1][1], recallable)
+    axes = figure.subplots(2, 2, sharex=True)
+    parts = {name: part["passes"] for name, part in report["compactors"].items()}
+    _recallable(axes[0][0], parts["recallable"])
+    _basic(axes[0][1], parts["basic"], parts["basic_matched"])
+    _cost(axes[1][0], parts["recallable"], parts["basic"])
+    _recall(axes[1][1], parts["recallable"])
+    for row in axes:
+        for one in row:
+            _finish(one)
+    for one in axes[1]:
+        one.set_xlabel("messages so far (a mark is a pass)")
     figure.suptitle(
-        f"Handoff probe: {report['facts']} facts planted in {report['session']}, "
+        f"Handoff probe: {report['facts']} facts planted in {Path(report['session']).name}, "
         f"window {report['window_tokens']:,} tokens",
-        fontsize=11,
+        fontsize=12,
     )
     figure.savefig(path, dpi=130, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
-def _line(axes: Axes, passes: Sequence[dict[str, Any]], values: Sequence[float], **style: Any) -> None:
-    numbers = [item["pass"] for item in passes]
-    every = max(1, len(numbers) // 12)
-    axes.plot(numbers, values, markevery=every, linewidth=1.6, markersize=5, **style)
-
-
-def _reach(axes: Axes, passes: Sequence[dict[str, Any]], title: str, *, recall: bool) -> None:
-    stale = [item["stale"] for item in passes]
-    axes.fill_between(
-        [item["pass"] for item in passes], stale, color="#DDDDDD", label="compacted so far", linewidth=0
+def _line(
+    axes: Axes, passes: Sequence[dict[str, Any]], key: str, colour: str, marker: str, **style: Any
+) -> None:
+    axes.plot(
+        [item["messages"] for item in passes],
+        [item[key] for item in passes],
+        color=colour,
+        marker=marker,
+        markevery=max(1, len(passes) // 12),
+        linewidth=1.6,
+        markersize=5,
+        **style,
     )
-    if recall:
-        _line(
-            axes,
-            passes,
-            [p["readable"] for p in passes],
-            color=_BLUE,
-            marker="o",
-            label="readable in two hops or fewer",
-        )
-        _line(
-            axes,
-            passes,
-            [p["found"] for p in passes],
-            color=_GREEN,
-            marker="^",
-            linestyle="--",
-            label="found by search",
-        )
+
+
+def _stale(axes: Axes, passes: Sequence[dict[str, Any]]) -> None:
+    axes.fill_between(
+        [item["messages"] for item in passes],
+        [item["stale"] for item in passes],
+        color="#DDDDDD",
+        label="compacted so far",
+        linewidth=0,
+    )
+
+
+def _recallable(axes: Axes, passes: Sequence[dict[str, Any]]) -> None:
+    _stale(axes, passes)
+    _line(axes, passes, "readable", _BLUE, "o", label="readable in two hops or fewer")
+    _line(axes, passes, "found", _GREEN, "^", linestyle="--", label="found by search")
+    _line(axes, passes, "in_view", _VERMILION, "s", linestyle=":", label="in the view")
+    axes.set(title="Recallable: facts that left the tail", ylabel="facts")
+
+
+def _basic(axes: Axes, basic: Sequence[dict[str, Any]], matched: Sequence[dict[str, Any]]) -> None:
+    _stale(axes, basic)
     _line(
         axes,
-        passes,
-        [p["in_view"] for p in passes],
-        color=_VERMILION,
-        marker="s",
-        linestyle=":",
-        label="in the view",
+        matched,
+        "in_view",
+        _PURPLE,
+        "D",
+        linestyle="--",
+        label="in the view, summary as large as all checkpoints",
     )
-    axes.set(title=title, xlabel="pass", ylabel="facts")
-    axes.set_ylim(bottom=0)
-    axes.legend(loc="upper left", frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+    _line(axes, basic, "in_view", _VERMILION, "s", linestyle=":", label="in the view, same settings")
+    axes.set(title="Basic: facts that left the tail", ylabel="facts")
 
 
 def _cost(axes: Axes, recallable: Sequence[dict[str, Any]], basic: Sequence[dict[str, Any]]) -> None:
@@ -87,27 +96,23 @@ def _cost(axes: Axes, recallable: Sequence[dict[str, Any]], basic: Sequence[dict
         (recallable, "recallable", _BLUE, "o"),
         (basic, "basic", _ORANGE, "s"),
     ):
-        missed = [item["cache_missed_tokens"] for item in passes]
-        read = [item["summarizer_input_tokens"] for item in passes]
-        _line(axes, passes, missed, color=colour, marker=marker, label=f"{name}: missed the prompt cache")
-        _line(
-            axes, passes, read, color=colour, marker=marker, linestyle="--", fillstyle="none",
-            label=f"{name}: read by the summarizer",
-        )  # fmt: skip
-    axes.set(title="Tokens a pass costs", xlabel="pass", ylabel="tokens")
-    axes.set_ylim(bottom=0)
-    axes.legend(loc="upper left", frameon=False, fontsize=8)
-    axes.spines[["top", "right"]].set_visible(False)
+        _line(axes, passes, "summarizer_input_tokens", colour, marker, linestyle="--", fillstyle="none",
+              label=f"{name}: read by the summarizer")  # fmt: skip
+        _line(axes, passes, "cache_missed_tokens", colour, marker, label=f"{name}: missed the prompt cache")
+    axes.set(title="What a pass costs", ylabel="tokens")
 
 
 def _recall(axes: Axes, recallable: Sequence[dict[str, Any]]) -> None:
     shown = [item for item in recallable if item["recalled"]]
-    for key, label, colour, marker, dash in (
-        ("search_tokens", "one search", _GREEN, "^", "--"),
-        ("read_tokens", "search and read", _BLUE, "o", "-"),
-    ):
-        _line(axes, shown, [p[key] for p in shown], color=colour, marker=marker, linestyle=dash, label=label)
-    axes.set(title="Tokens to get one fact back (mean)", xlabel="pass", ylabel="tokens")
-    axes.set_ylim(bottom=0)
-    axes.legend(loc="lower right", frameon=False, fontsize=8)
+    _line(axes, shown, "read_tokens", _BLUE, "o", label="search and read")
+    _line(axes, shown, "search_tokens", _GREEN, "^", linestyle="--", label="one search")
+    axes.set(title="What one fact costs to get back (mean)", ylabel="tokens")
+
+
+def _finish(axes: Axes) -> None:
+    # Room above the data, so that the legend covers none of it.
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.4)
+    axes.legend(loc="upper left", frameon=False, fontsize=8.5)
     axes.spines[["top", "right"]].set_visible(False)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_formatter("{x:,.0f}")

@@ -78,7 +78,7 @@ async def turn(
 
 async def main(log: Path) -> str:
     """Run the conversation and return the last answer."""
-    settings = Settings.for_window(4_000, page_chars=1_200)
+    settings = Settings.for_window(4_000, page_chars=1_200, snippet_chars=24)
     with Session.create(log, settings) as session:
         compactor, tools, model = RecallableCompactor(session), RecallTools(session), ScriptedModel()
         await turn(

@@ -110,6 +110,7 @@ def test_what_holds_a_row_was_run() -> None:
         searched = re.search(r"search to L=(\d+)", cells[6])
         assert searched is not None, cells
         assert int(searched[1]) <= pinned[cells[2]], cells
+        assert ("proved for any length" in cells[6]) == (cells[2] == "budget"), cells  # tests/proofs
 
 
 @pytest.mark.parametrize("clause", HARMLESS_ALONE)

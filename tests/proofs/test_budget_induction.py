@@ -1,0 +1,154 @@
+"""The budget machine is proved for histories of any length; the loss of any clause is refuted."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, get_args
+
+import cvc5
+import pytest
+import z3
+
+from foldproof.explore.plain import transitions_breadth_first
+from foldproof.model import budget_state
+from foldproof.model.budget import BUDGET
+from foldproof.model.budget_state import Event, Land, Undo
+from foldproof.proofs.budget import (
+    EVENTS,
+    INVARIANTS,
+    STRENGTHENING,
+    Formula,
+    concrete,
+    inductive_steps,
+    strengthened,
+)
+from foldproof.proofs.paths import Number, paths
+
+CELLS = (*INVARIANTS, *STRENGTHENING, "COVERAGE")
+
+
+@cache
+def _steps(
+    event: type[Event], without: str | None = None, leaving_out: str | None = None
+) -> dict[str, Formula]:
+    design = BUDGET.design if without is None else BUDGET.without(without)
+    return inductive_steps(event, design, leaving_out)
+
+
+def _refute(formula: Formula) -> tuple[Any, Any]:
+    solver = z3.Solver()
+    solver.add(*formula.hypotheses, z3.Not(formula.goal))
+    answer = solver.check()
+    return answer, solver.model() if answer == z3.sat else None
+
+
+def _by_cvc5(formula: Formula) -> str:
+    """cvc5's answer to hypotheses without the goal, read from SMT-LIB 2."""
+    asked = z3.Solver()
+    asked.add(*formula.hypotheses, z3.Not(formula.goal))
+    solver = cvc5.Solver()
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "(set-logic ALL)\n" + asked.to_smt2(), "budget")
+    answers = []
+    while not (command := parser.nextCommand()).isNull():
+        answers.append(str(command.invoke(solver, parser.getSymbolManager())).strip())
+    return next(answer for answer in reversed(answers) if answer)
+
+
+def test_the_grid_is_complete() -> None:
+    assert set(EVENTS) == set(get_args(Event))
+    for event in EVENTS:
+        assert tuple(_steps(event)) == CELLS
+
+
+def test_the_initial_state_satisfies_the_strengthened_invariant() -> None:
+    assert all(truth is True for _, truth in strengthened(BUDGET.initial))
+    assert BUDGET.violations(BUDGET.initial) == []
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.__name__)
+def test_every_cell_is_proved_by_both_solvers(event: type[Event]) -> None:
+    for name, formula in _steps(event).items():
+        assert _refute(formula)[0] == z3.unsat, name
+        assert _by_cvc5(formula) == "unsat", name
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.__name__)
+def test_no_proof_is_empty(event: type[Event]) -> None:
+    """Every path of the event that is counted can be taken from a state that the hypotheses allow."""
+    taken = _steps(event)["START"].taken
+    assert taken
+    for path in taken:
+        solver = z3.Solver()
+        solver.add(path)
+        assert solver.check() == z3.sat
+
+
+@pytest.mark.parametrize("clause", [str(clause) for clause in budget_state.Clause])
+def test_a_missing_clause_is_refuted_by_a_state_of_the_machine(clause: str) -> None:
+    """The countermodel is a state that satisfies the strengthening, and the model's own step breaks there."""
+    design, refuted = BUDGET.without(clause), 0
+    for event_type in EVENTS:
+        for name, formula in _steps(event_type, clause).items():
+            answer, model = _refute(formula)
+            assert answer != z3.unknown
+            if model is None:
+                continue
+            refuted += 1
+            before, argument = concrete(model)
+            event = event_type(argument) if event_type in (Land, Undo) else event_type()
+            assert all(truth for _, truth in strengthened(before))
+            assert BUDGET.guard(before, event, design, None) is None
+            after = BUDGET.effect(before, event, design)
+            broken = {v.invariant for v in BUDGET.violations(after)}
+            broken |= {n for n, truth in strengthened(after) if not truth}
+            assert name in broken
+        if refuted:
+            return  # one event that needs the clause is enough
+    raise AssertionError(f"nothing is refuted without {clause}")
+
+
+@pytest.mark.parametrize("conjunct", STRENGTHENING)
+def test_every_conjunct_of_the_strengthening_is_needed(conjunct: str) -> None:
+    others = [name for name in CELLS if name != conjunct]
+    assert any(
+        _refute(_steps(event, None, conjunct)[name])[0] == z3.sat for event in EVENTS for name in others
+    )
+
+
+def test_every_reachable_state_satisfies_the_strengthened_invariant() -> None:
+    seen = set()
+    for _, _, after, _ in transitions_breadth_first(BUDGET, 3, BUDGET.design):
+        if after not in seen:
+            seen.add(after)
+            assert all(truth for _, truth in strengthened(after))
+    assert len(seen) > 3_000
+
+
+def _collatz_like(n: Any) -> str:
+    if n > 10:
+        return "large" if n * 2 > 30 else "middling"
+    return "zero" if not n else "small"
+
+
+def test_paths_partition_what_is_allowed() -> None:
+    n = z3.Int("n")
+    found = list(paths(lambda: _collatz_like(Number(n)), [n >= 0]))
+    assert sorted(path.result for path in found) == ["large", "middling", "small", "zero"]
+    for value in range(40):
+        taken = [
+            p.result
+            for p in found
+            if z3.is_true(z3.simplify(z3.substitute(p.condition, (n, z3.IntVal(value)))))
+        ]
+        assert taken == [_collatz_like(value)]
+
+
+def test_a_function_that_does_not_end_is_said_not_to() -> None:
+    def endless() -> None:
+        n, count = Number(z3.Int("n")), 0
+        while n > count:
+            count += 1
+
+    with pytest.raises(RecursionError, match="decisions on one path"):
+        list(paths(endless, []))

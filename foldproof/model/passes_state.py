@@ -106,6 +106,12 @@ class Checkpoint(NamedTuple):
     tokens: int
 
     @property
+    def label(self) -> str:
+        """For people: ``stub(U#0 state(U#1) R#2)``."""
+        shown = (f"{i.letter}#{i.id}" if isinstance(i, Message) else i.label for i in self.covers)
+        return f"{self.kind}({' '.join(shown)})"
+
+    @property
     def is_state(self) -> bool:
         """State-class: at most one, superseded by the next pass. A legacy head is adopted as such."""
         return self.kind is not Class.STUB
@@ -128,6 +134,14 @@ class Region(NamedTuple):
     items: tuple[Item, ...]
     answer: Answer | None = None
     committed: bool = False
+
+    @property
+    def label(self) -> str:
+        """For people: what it will shadow, and how far it is."""
+        planned = Checkpoint(self.kind, self.items, (), (0, 0), 0).label
+        return (
+            f"{planned} {'committed' if self.committed else 'asked' if self.answer is None else 'answered'}"
+        )
 
 
 class Phase(StrEnum):

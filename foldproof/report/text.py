@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from foldproof.explore.trace import Trace, encode
+from foldproof.explore.trace import Trace
 from foldproof.explore.tracefile import replay
 from foldproof.model.fold import Item, est, trigger, view
 from foldproof.model.machines import MACHINES
@@ -36,7 +36,7 @@ def trace_lines(trace: Trace) -> Iterator[str]:
 def state_lines(before: Any, state: Any) -> list[str]:
     """One state: history and view on the first line, then each other part that changed."""
     if not isinstance(state, State):
-        return changes(encode(before), encode(state)) or ["(nothing changed)"]
+        return list(_other_lines(before, state)) or ["(nothing changed)"]
     first = f"history {history_label(state)}   view {view_label(state)}"
     return [first, *_core_changes(before, state)] if before is not None else [first]
 
@@ -102,24 +102,26 @@ def frozen_label(frozen: Frozen) -> str:
     return f"{frozen.start}..{frozen.end - 1}{memory_label(frozen.memory)}"
 
 
-def changes(before: Any, after: Any, path: str = "") -> list[str]:
-    """What differs between two states in JSON form, one line a place: ``gauge.tokens: 4 -> 2``."""
-    if before == after:
-        return []
-    if isinstance(before, dict) and isinstance(after, dict):
-        return [
-            line
-            for key in after
-            for line in changes(before.get(key), after[key], f"{path}.{key}" if path else key)
-        ]
-    if before is None and isinstance(after, dict) and not path:
-        return [f"{key}: {_short(value)}" for key, value in after.items()]
-    return [f"{path}: {_short(before)} -> {_short(after)}"]
+def _other_lines(before: Any, state: Any) -> Iterator[str]:
+    """The parts of another machine's state that changed; a session in it as the core shows it."""
+    for name in state._fields:
+        old, new = getattr(before, name, None), getattr(state, name)
+        if isinstance(new, State):
+            yield from state_lines(old, new) if old != new else ()
+        elif before is None:
+            yield f"{name}: {part_label(new)}"
+        elif old != new:
+            yield f"{name}: {part_label(old)} -> {part_label(new)}"
 
 
-def _short(value: Any) -> str:
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key} {_short(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_short, value)) + "]"
+def part_label(value: Any) -> str:
+    """Any part of a state in one line: by its own ``label``, or field by field."""
+    if isinstance(value, Message):
+        return message_label(value)
+    if hasattr(value, "label"):
+        return str(value.label)
+    if hasattr(value, "_asdict"):
+        return "{" + ", ".join(f"{name} {part_label(part)}" for name, part in value._asdict().items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + " ".join(map(part_label, value)) + "]"
     return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

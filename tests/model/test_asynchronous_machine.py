@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from foldproof.explore import plain
-from foldproof.explore.trace import run
+from foldproof.explore.trace import record, run
 from foldproof.model.asynchronous import ASYNC, AsyncState
 from foldproof.model.core import CORE
 from foldproof.model.fold import flatten, view
 from foldproof.model.state import Gauge, ids
+from foldproof.report.text import trace_lines
 
 INTERRUPTED = "Call(open); StepEnd; Call(close); Abort; AppendUser; StepEnd"
 
@@ -84,3 +85,11 @@ def test_the_core_invariants_are_checked_of_the_session() -> None:
     session = _final("AppendUser").session
     assert _broken(AsyncState(session._replace(last_observed=7))) == {"IDX"}
     assert _broken(AsyncState(session._replace(gauge=Gauge(1, 7)))) == {"CAL"}
+
+
+def test_a_trace_shows_the_session_as_the_core_does() -> None:
+    events = [ASYNC.event_from_name(event) for event in ("AppendUser", "Begin(1)", "Summarise", "Land")]
+    lines = "\n".join(trace_lines(record(ASYNC, events, ASYNC.design, 2)))
+    assert "history U#0   view U#0" in lines
+    assert "in_flight: none -> {k 1, covers [0], summarised false}" in lines
+    assert "state memory: none -> [#0]" in lines

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from foldproof.explore import plain
-from foldproof.explore.trace import run
+from foldproof.explore.trace import record, run
 from foldproof.model.passes import PASS
 from foldproof.model.passes_state import Checkpoint, Class, PassState, Phase, flatten
+from foldproof.report.text import trace_lines
 
 FIRST_PASS = "AppendUser; AppendUser; Begin(2); StubDone(0); StateDone; Guard; Commit"
 
@@ -99,3 +100,13 @@ def test_consolidating_stubs_breaks_frozen() -> None:
         "R2_frozen",
     )
     assert "FROZEN" in {violation.invariant for violation in PASS.violations(state)}
+
+
+def test_a_trace_of_a_pass_reads_as_one() -> None:
+    events = [PASS.event_from_name(event) for event in (FIRST_PASS + "; Commit").split(";")]
+    lines = "\n".join(trace_lines(record(PASS, events, PASS.design, 2)))
+    assert "surface: [U#0 U#1] -> [stub(U#0) U#1]" in lines
+    assert (
+        "regions: [stub(U#0) answered state(U#1) asked] -> [stub(U#0) answered state(U#1) answered]" in lines
+    )
+    assert "surface: [stub(U#0) U#1] -> [stub(U#0) state(U#1)]" in lines

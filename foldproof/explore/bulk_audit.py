@@ -77,6 +77,7 @@ def _compare_violations(graph: Graph, address: Address) -> None:
 def successors(graph: Graph, row: int, address: Address) -> list[tuple[str, Address]]:
     """What the graph says that each event makes of a state."""
     effects, names = graph.edges.effects, graph.tables.events
+    event_of = graph.edges.column("event")
     found: list[tuple[str, Address]] = []
     for group in graph.groups:
         _, targets, edges = group.of(np.array([row]))
@@ -89,7 +90,7 @@ def successors(graph: Graph, row: int, address: Address) -> list[tuple[str, Addr
                     address.observed if observed == PASSES else observed,
                     address.slot if slot == PASSES else slot,
                 )
-                found.append((str(names[graph.edges.column("event")[edge]]), after))
+                found.append((str(names[event_of[effects.edge[edge]]]), after))
     return found
 
 

@@ -10,22 +10,19 @@ dependency: an edge of the first two groups is followed once for each distinct v
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from foldproof.explore.bulk_low import Domain, gauge_mask
+from foldproof.explore.bulk_edges import EdgeTable, RowEdges
 from foldproof.explore.bulk_parts import ERROR_ZERO, KEY, Ints, check_room, unpack
 from foldproof.explore.bulk_rows import Growing, KeyIndex, distinct_and_inverse, stretches
-from foldproof.explore.bulk_tables import CAL, PASSES, SYNC, CoreKey, Edge, Tables
+from foldproof.explore.bulk_shapes import ELSEWHERE, Shape, Shapes
+from foldproof.explore.bulk_tables import CAL, PASSES, SYNC, CoreKey, Tables
 from foldproof.model.state import Tree
 
 CHUNK = 1 << 15
 """Rows expanded at a time: small enough that the temporary arrays stay in the cache."""
-
-BY_OBSERVED, BY_GAUGE, BY_BOTH = range(3)
-"""The three groups of edges."""
 
 _SYNC_KEY = (KEY["history"].bits, KEY["nodes"].bits, 8, KEY["pending"].bits)
 _CORE_KEY = (KEY["history"].bits, KEY["nodes"].bits, KEY["borders"].bits, KEY["pending"].bits, 1)
@@ -65,96 +62,6 @@ class Lookup:
         return values[places]
 
 
-class Effects(NamedTuple):
-    """The columns of core edges that are read in every layer; see `foldproof.explore.bulk_tables.Edge`."""
-
-    observed_mask: NDArray[np.uint16]
-    gauge_mask: NDArray[np.uint32]
-    observed: NDArray[np.int8]
-    slot: NDArray[np.int8]
-
-
-class EdgeTable:
-    """All core edges, column by column, with each core's stretch of them."""
-
-    def __init__(self) -> None:
-        self.columns: Growing[np.int64] = Growing(np.int64, len(Edge._fields))
-        self.group: Growing[np.int8] = Growing(np.int8)
-        self.start: Growing[np.int64] = Growing(np.int64)
-        self.count: Growing[np.int64] = Growing(np.int64)
-        self._effects = self._compact()
-
-    def add_core(self) -> None:
-        self.start.append(np.array([-1]))
-        self.count.extend_zeros(1)
-
-    def fill(self, core: int, edges: list[Edge], domain: Domain) -> None:
-        self.start.array[core] = self.columns.size
-        self.count.array[core] = len(edges)
-        if edges:
-            self.columns.append(np.array(edges, np.int64))
-            self.group.append(np.array([_group(edge, domain) for edge in edges]))
-
-    def column(self, name: str) -> Ints:
-        return self.columns.array[:, Edge._fields.index(name)]
-
-    @property
-    def effects(self) -> Effects:
-        """What the edges do to the bits, in contiguous columns."""
-        if len(self._effects.slot) != self.columns.size:
-            self._effects = self._compact()
-        return self._effects
-
-    def _compact(self) -> Effects:
-        return Effects(
-            self.column("observed_mask").astype(np.uint16),
-            self.column("gauge_mask").astype(np.uint32),
-            self.column("observed").astype(np.int8),
-            self.column("slot").astype(np.int8),
-        )
-
-
-def _group(edge: Edge, domain: Domain) -> int:
-    any_gauge = edge.gauge_mask == gauge_mask(0, domain.length)
-    any_observed = edge.observed_mask == (1 << (domain.observed + 1)) - 1
-    if any_gauge and edge.slot != PASSES:
-        return BY_OBSERVED
-    if any_observed and edge.observed != PASSES:
-        return BY_GAUGE
-    return BY_BOTH
-
-
-class RowEdges:
-    """The edges of expanded rows of one group: target row and core edge, row by row."""
-
-    def __init__(self) -> None:
-        self.target: Growing[np.int32] = Growing(np.int32)
-        self.edge: Growing[np.int32] = Growing(np.int32)
-        self.start: Growing[np.int32] = Growing(np.int32)
-        self.count: Growing[np.int16] = Growing(np.int16)
-
-    def add_rows(self, count: int) -> None:
-        self.start.extend_zeros(count)
-        self.count.extend_zeros(count)
-
-    def fill(self, rows: Ints, owners: Ints, targets: NDArray[np.int32], edges: Ints) -> None:
-        """Add edges, sorted by owner: a position in ``rows``."""
-        counts = np.bincount(owners, minlength=len(rows))
-        self.start.array[rows] = self.target.size + np.cumsum(counts) - counts
-        self.count.array[rows] = counts
-        self.target.append(targets)
-        self.edge.append(edges)
-
-    def of(self, rows: Ints) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
-        """For all edges of these rows: the owner's position in ``rows``, the target, the core edge."""
-        places, owners = stretches(self.start.array[rows], self.count.array[rows])
-        return owners, self.target.array[places], self.edge.array[places]
-
-    @property
-    def nbytes(self) -> int:
-        return self.target.nbytes + self.edge.nbytes + self.start.nbytes + self.count.nbytes
-
-
 class Graph:
     """Rows and edges of one search, growing as the search reaches them."""
 
@@ -165,13 +72,18 @@ class Graph:
         self.violated: Growing[np.uint8] = Growing(np.uint8)
         self.length: Growing[np.uint8] = Growing(np.uint8)
         self.events: Growing[np.uint8] = Growing(np.uint8)
-        self.edges = EdgeTable()
+        self.edges = EdgeTable(tables)
         self.groups = tuple(RowEdges() for _ in range(3))
         self._expanded: Growing[np.bool_] = Growing(np.bool_)
         self._sync = Lookup(self._sync_of)
         self._cores = Lookup(self._core_of)
         self._core_keys: list[CoreKey] = []
         self._core_facts: Growing[np.uint8] = Growing(np.uint8, 2)
+        self._shapes = Shapes(tables)
+        self._shape_edges: dict[Shape, tuple[int, int] | None] = {}
+        self._borders_after: Growing[np.int32] = Growing(np.int32, len(tables.events))
+        self._borders_number: dict[tuple[int, int], int] = {}
+        self._pending_at = Lookup(lambda key: self._shapes.pending_at(key >> 4, key & 15))
         self._epoch_starts: Growing[np.int64] = Growing(np.int64)
         self._after: Growing[np.int32] = Growing(np.int32, len(tables.events))
         self._after_known: Growing[np.bool_] = Growing(np.bool_)
@@ -236,6 +148,27 @@ class Graph:
         self.edges.add_core()
         return len(self._core_keys) - 1
 
+    def _fill(self, core: int) -> None:
+        """Give a core its edges: those of its shape, or its own."""
+        key = self._core_keys[core]
+        shape = self._shapes.of(key)
+        if shape is not None:
+            if shape not in self._shape_edges:
+                edges = self._shapes.edges(shape)
+                self._shape_edges[shape] = None if edges is None else self.edges.add(edges)
+            stretch = self._shape_edges[shape]
+            if stretch is not None:
+                self.edges.fill(core, stretch, self._borders_after_of(key[2], key[4]))
+                return
+        self.edges.fill(core, self.edges.add(self.tables.edges(key)), 0)
+
+    def _borders_after_of(self, borders: int, enabled: int) -> int:
+        known = self._borders_number.get((borders, enabled))
+        if known is None:
+            known = self._borders_number[borders, enabled] = self._borders_after.size
+            self._borders_after.append(np.array([self._shapes.borders(borders, enabled)]))
+        return known
+
     def _histories_after(self, histories: Ints, events: Ints) -> NDArray[np.int32]:
         """The history after an event, -1 where the history does not allow the event."""
         missing = len(self.tables.parts.histories) - self._after.size
@@ -247,32 +180,45 @@ class Graph:
             self._after_known.array[history] = True
         return self._after.array[histories, events]
 
+    def _pendings_after(self, places: Ints, before: NDArray[np.uint8]) -> Ints:
+        """The pending call after an event, by number."""
+        pending = self.edges.column("pending")[places]
+        moved = np.flatnonzero(pending < 0)
+        pending[moved] = self._pending_at(-pending[moved] << 4 | before[moved])
+        return pending
+
     def _expand(self, rows: Ints) -> None:
+        edges = self.edges
         cores = self.core.array[rows]
-        for core in np.unique(cores[self.edges.start.array[cores] < 0]):
-            domain = self.tables.domain(int(self._core_facts.array[core, 0]))
-            self.edges.fill(int(core), self.tables.edges(self._core_keys[core]), domain)
-        places, owners = stretches(self.edges.start.array[cores], self.edges.count.array[cores])
+        for core in np.unique(cores[edges.start.array[cores] < 0]):
+            self._fill(int(core))
+        places, owners = stretches(edges.start.array[cores], edges.count.array[cores])
         keys = self.index.keys.array[rows][owners]
-        after = self._histories_after(unpack(keys, "history"), self.edges.column("event")[places])
-        taken = after >= 0
+        events = edges.column("event")[places]
+        after = self._histories_after(unpack(keys, "history"), events)
+        borders = edges.column("borders")[places]
+        elsewhere = np.flatnonzero(borders == ELSEWHERE)
+        of_core = edges.borders_after.array[cores[owners[elsewhere]]]
+        borders[elsewhere] = self._borders_after.array[of_core, events[elsewhere]]
+        taken = (after >= 0) & (borders >= 0)
         places, owners, keys, after = places[taken], owners[taken], keys[taken], after[taken]
-        rebased = self.edges.column("slot")[places] != PASSES
-        error = np.where(rebased, ERROR_ZERO, unpack(keys, "error")) + self.edges.column("error")[places]
+        rebased = edges.column("gauge_length")[places] != PASSES
+        error = np.where(rebased, ERROR_ZERO, unpack(keys, "error")) + edges.column("error")[places]
         if len(error):
             check_room("error", int(error.min()))
             check_room("error", int(error.max()))
         targets = self.rows(
             after.astype(np.int64) << KEY["history"].shift
-            | self.edges.column("nodes")[places] << KEY["nodes"].shift
-            | self.edges.column("borders")[places] << KEY["borders"].shift
-            | self.edges.column("pending")[places] << KEY["pending"].shift
-            | self.edges.column("enabled")[places] << KEY["enabled"].shift
+            | edges.column("nodes")[places] << KEY["nodes"].shift
+            | borders[taken] << KEY["borders"].shift
+            | self._pendings_after(places, self.length.array[rows][owners]) << KEY["pending"].shift
+            | edges.column("enabled")[places] << KEY["enabled"].shift
             | error
         )
-        counting = self.edges.column("counts")[places]
+        counting = edges.column("counts")[places]
         self.events.array[rows] = np.bincount(owners, counting, len(rows))
-        group_of = self.edges.group.array[places]
+        resolved = edges.resolve(places, self.length.array[rows][owners], self.length.array[targets])
+        group_of = edges.effects.group[resolved]
         for number, group in enumerate(self.groups):
             chosen = group_of == number
-            group.fill(rows, owners[chosen], targets[chosen], places[chosen])
+            group.fill(rows, owners[chosen], targets[chosen], resolved[chosen])

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from foldproof.explore.bulk_graph import BY_BOTH, BY_GAUGE, BY_OBSERVED, Graph
+from foldproof.explore.bulk_edges import BY_BOTH, BY_GAUGE, BY_OBSERVED
+from foldproof.explore.bulk_graph import Graph
 from foldproof.explore.bulk_low import gauge_mask
 from foldproof.explore.bulk_parts import Ints, Words
 from foldproof.explore.bulk_rows import Growing

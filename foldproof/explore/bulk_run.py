@@ -66,8 +66,9 @@ class Run:
         names = sorted({type(event).__name__ for event in self.tables.events})
         kind = np.array([names.index(type(event).__name__) for event in self.tables.events])
         edges = self.graph.edges
-        kind_of_edge = kind[edges.column("event")]
-        counting = edges.column("counts").astype(np.int64)
+        resolves = edges.effects.edge
+        kind_of_edge = kind[edges.column("event")][resolves]
+        counting = edges.column("counts")[resolves]
         taken = np.zeros(len(names), np.int64)
         for start in range(0, len(self.graph), CHUNK):
             rows = np.arange(start, min(start + CHUNK, len(self.graph)))

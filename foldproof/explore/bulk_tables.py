@@ -17,13 +17,14 @@ right is not assumed: `foldproof.explore.bulk_audit` compares it with the plain 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeAlias
 
-from foldproof.explore.bulk_low import TOP, Box, Domain, boxes, gauge_mask, gauge_slot
+from foldproof.explore.bulk_low import TOP, Box, Domain, boxes
 from foldproof.explore.bulk_memo import ClauseMemo
 from foldproof.explore.bulk_parts import (
+    Borders,
     Interner,
     Parts,
     UnsupportedError,
@@ -33,7 +34,7 @@ from foldproof.model.events import EVENT_TYPES, Call, Clear, Event, Undo
 from foldproof.model.fold import est, trigger, view
 from foldproof.model.machine import Clauses, Machine
 from foldproof.model.receipts import accepted_receipts, recorded_transitions
-from foldproof.model.state import Gauge, Kind, Message, Node, Origin, Role, State, Tree
+from foldproof.model.state import Gauge, GaugeKind, Kind, Message, Node, Origin, Role, State, Tree
 
 ROW_INVARIANTS = ("IDX", "CAL", "VIEW", "SYNC")
 """The invariants that the separation knows; their positions are the bits of a row's verdict."""
@@ -62,19 +63,24 @@ class Edge(NamedTuple):
     borders: int
     pending: int
     enabled: int
-    observed_mask: int  # bit v: the box holds last_observed == v
-    gauge_mask: int  # the gauge slots that the box holds
+    observed_first: int  # the box: last_observed from .. to, gauge.length from .. to
+    observed_last: int
+    gauge_first: int
+    gauge_last: int
     observed: int  # the new last_observed, or PASSES
-    slot: int  # the new gauge's slot, or PASSES
+    gauge_length: int  # the new gauge's length, or PASSES
+    gauge_kind: int
     error: int  # the new error where the gauge is new, else the change of the error
-    counts: int  # 1 on one edge of each event of a core: transitions are counted there
+    counts: int  # 1 on one edge of each event: transitions are counted there
 
 
 class Outcome(NamedTuple):
-    """A box of an effect, with the numbers of the parts reached (all but the history) and ``est(view)``."""
+    """A box of an effect, with the numbers of nodes, pending call and fold reached, and ``est(view)``."""
 
     box: Box
-    parts: tuple[int, int, int, int]
+    nodes: int
+    pending: int
+    enabled: int
     tokens: int
 
 
@@ -119,6 +125,7 @@ class Shared:
         self.core_facts: dict[CoreKey, Core] = {}
         self.sync_facts: dict[tuple[int, int, int, int], tuple[int, int]] = {}
         self.live_facts: dict[int, Domain] = {}
+        self.border_effects: ClauseMemo[dict[Event, int]] = ClauseMemo()
 
 
 class Tables:
@@ -181,7 +188,7 @@ class Tables:
         """The live indices that INV-IDX allows beside a history of this length: from 0 up to these."""
         known = self.shared.live_facts.get(length)
         if known is None:
-            s = State(tuple(_prompt(i, 0) for i in range(length)), next_id=length)
+            s = State(tuple(prompt(i, 0) for i in range(length)), next_id=length)
             observed = [not self._violated(s._replace(last_observed=v), "IDX") for v in range(TOP + 1)]
             gauges = [not self._violated(s._replace(gauge=Gauge(v)), "IDX") for v in range(TOP + 1)]
             known = Domain(_prefix(observed), _prefix(gauges))
@@ -203,34 +210,39 @@ class Tables:
         for event in allowed:
             number = self.number.get(event)
             if number is not None:
-                found.extend(_edges(number, core, self._outcomes(key, core, event, domain), domain))
+                outcomes = self.outcomes(key[1:], core, event, domain)
+                found.extend(_edges(number, core, outcomes, domain, self.parts.borders))
         return found
 
-    def _outcomes(self, key: CoreKey, core: Core, event: Event, domain: Domain) -> list[Outcome]:
-        """What an event does to a core, or to the part of it that an undo or a clear looks at."""
+    def outcomes(self, key: Hashable, core: Core, event: Event, domain: Domain) -> list[Outcome]:
+        """What an event does to a core, or to the part of it that an undo or a clear looks at.
+
+        ``key`` identifies the core up to its history.
+        """
         s = core.state
         seen = event.cut + 1 if isinstance(event, Undo) else 1 if isinstance(event, Clear) else core.length
         if seen < core.length:
             s = s._replace(history=s.history[:seen], next_id=seen)
-            key, domain = (self.shared.cores.number(s.history), *key[1:]), Domain(TOP, TOP)
+            domain = Domain(TOP, TOP)
         return self.shared.core_effects.get(
-            (key, event, domain), self.design, lambda design: self._run(s, event, domain, design)
+            (self.shared.cores.number(s.history), key, event, domain),
+            self.design,
+            lambda design: self._run(s, event, domain, design),
         )
 
     def _run(self, s: State, event: Event, domain: Domain, design: Clauses) -> list[Outcome]:
         machine, parts = self.machine, self.parts
         found: list[Outcome] = []
-        known: dict[int, tuple[tuple[int, int, int, int], int]] = {}
+        known: dict[int, tuple[int, int, int, int]] = {}
         for box in boxes(s, lambda s: machine.effect(s, event, design), machine.canonical, domain):
             after = box.after
             if id(after) not in known:
-                numbers = (
+                known[id(after)] = (
                     parts.nodes.number(after.tree.nodes),
-                    parts.borders.number(borders_of(after.tree)),
                     parts.pendings.number(after.pending),
                     int(after.enabled),
+                    est(view(after)),
                 )
-                known[id(after)] = numbers, est(view(after))
             found.append(Outcome(box, *known[id(after)]))
         return found
 
@@ -253,12 +265,13 @@ def _core_history(s: State) -> tuple[Message, ...]:
         if receipt.carrier.id == pending or (unrecorded and receipt.position >= s.tree.epoch_start_at):
             kept |= {receipt.position, receipt.position + 1}
     return tuple(
-        message if position in kept or message.is_summary else _prompt(position, message.tokens)
+        message if position in kept or message.is_summary else prompt(position, message.tokens)
         for position, message in enumerate(s.history)
     )
 
 
-def _prompt(position: int, tokens: int) -> Message:
+def prompt(position: int, tokens: int) -> Message:
+    """A prompt of this many tokens, at its place."""
     return Message(position, Role.USER, Origin.USER, tokens)
 
 
@@ -270,31 +283,33 @@ def _prefix(allowed: list[bool]) -> int:
     return last
 
 
-def _edges(number: int, core: Core, outcomes: list[Outcome], domain: Domain) -> Iterator[Edge]:
+def _edges(
+    number: int, core: Core, outcomes: list[Outcome], domain: Domain, borders: Interner[Borders]
+) -> Iterator[Edge]:
     """The edges of one event: one for a box with a new gauge, else one for each change of the error."""
     counts = 1
-    for box, parts, tokens in outcomes:
-        observed_mask = (1 << min(box.lo_last, domain.observed) + 1) - (1 << box.lo_first)
-        observed = PASSES if box.observed is None else box.observed
-        g_last = min(box.g_last, domain.length)
-        if observed_mask <= 0 or box.g_first > g_last:
+    for box, nodes, pending, enabled, tokens in outcomes:
+        gauge_last = min(box.g_last, domain.length)
+        observed_last = min(box.lo_last, domain.observed)
+        if observed_last < box.lo_first or gauge_last < box.g_first:
             continue
+        parts = number, nodes, borders.number(borders_of(box.after.tree)), pending, enabled
+        observed = PASSES if box.observed is None else box.observed
         if box.gauge is None:
-            for first, last, change in _changes_of_error(
-                core, box.after.history, tokens, box.g_first, g_last
-            ):
-                mask = gauge_mask(first, last)
-                yield Edge(number, *parts, observed_mask, mask, observed, PASSES, change, counts)
+            changes = changes_of_error(core, box.after.history, tokens, box.g_first, gauge_last)
+            for first, last, change in changes:
+                ends = box.lo_first, observed_last, first, last
+                yield Edge(*parts, *ends, observed, PASSES, 0, change, counts)
                 counts = 0
         else:
-            mask = gauge_mask(box.g_first, g_last)
-            slot = gauge_slot(box.gauge.length, box.gauge.kind)
+            ends = box.lo_first, observed_last, box.g_first, gauge_last
+            gauge = box.gauge.length, int(box.gauge.kind is GaugeKind.MEASURED)
             error = trigger(box.after._replace(gauge=box.gauge)) - tokens
-            yield Edge(number, *parts, observed_mask, mask, observed, slot, error, counts)
+            yield Edge(*parts, *ends, observed, *gauge, error, counts)
             counts = 0
 
 
-def _changes_of_error(
+def changes_of_error(
     core: Core, after: tuple[Message, ...], tokens: int, g_first: int, g_last: int
 ) -> list[tuple[int, int, int]]:
     """Where the gauge passes: stretches of its length, and by how much ``trigger - est(view)`` changes."""

@@ -1,0 +1,147 @@
+"""Edges as columns: of cores, resolved for a length of history, and of rows."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foldproof.explore.bulk_low import TOP
+from foldproof.explore.bulk_parts import Ints
+from foldproof.explore.bulk_rows import Growing, stretches
+from foldproof.explore.bulk_shapes import resolved
+from foldproof.explore.bulk_tables import PASSES, Edge, Tables
+
+BY_OBSERVED, BY_GAUGE, BY_BOTH = range(3)
+"""The three groups of edges."""
+
+
+class Effects(NamedTuple):
+    """What resolved edges do to the bits, and the edge that each one resolves."""
+
+    observed_mask: NDArray[np.uint16]  # bit v: the box holds last_observed == v
+    gauge_mask: NDArray[np.uint32]  # the gauge slots that the box holds
+    observed: NDArray[np.int8]  # the new last_observed, or PASSES
+    slot: NDArray[np.int8]  # the new gauge's slot, or PASSES
+    group: NDArray[np.int8]
+    edge: NDArray[np.int32]
+
+
+class EdgeTable:
+    """The edges of all cores, column by column, and each core's stretch of them."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.columns: Growing[np.int32] = Growing(np.int32, len(Edge._fields))
+        self.start: Growing[np.int32] = Growing(np.int32)
+        self.count: Growing[np.int32] = Growing(np.int32)
+        self.borders_after: Growing[np.int32] = Growing(np.int32)
+        domains = [tables.domain(length) for length in range(TOP + 1)]
+        self._most_observed = np.array([domain.observed for domain in domains])
+        self._most_length = np.array([domain.length for domain in domains])
+        self._number: Growing[np.int32] = Growing(np.int32, TOP + 1)
+        self._effects = tuple(
+            Growing[Any](dtype) for dtype in (np.uint16, np.uint32, np.int8, np.int8, np.int8, np.int32)
+        )
+
+    @property
+    def effects(self) -> Effects:
+        return Effects(*(column.array for column in self._effects))
+
+    def add_core(self) -> None:
+        """Make room for one core more, without edges as yet."""
+        self.start.append(np.array([-1]))
+        self.count.extend_zeros(1)
+        self.borders_after.extend_zeros(1)
+
+    def add(self, edges: list[Edge]) -> tuple[int, int]:
+        """Add edges; where they start, and how many they are."""
+        start = self.columns.size
+        if edges:
+            self.columns.append(np.array(edges, np.int32))
+            self._number.append(np.full((len(edges), TOP + 1), -1, np.int32))
+        return start, len(edges)
+
+    def fill(self, core: int, stretch: tuple[int, int], borders_after: int) -> None:
+        """Give a core a stretch of edges, and the line of borders that those of a shape refer to."""
+        self.start.array[core], self.count.array[core] = stretch
+        self.borders_after.array[core] = borders_after
+
+    def column(self, name: str) -> Ints:
+        """A column of all edges, as 64-bit integers."""
+        return self.columns.array[:, Edge._fields.index(name)].astype(np.int64)
+
+    def resolve(self, edges: Ints, before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.int32]:
+        """The numbers of edges with the lengths of the history, before and after the event, put in.
+
+        An edge and the length before determine the length after.
+        """
+        numbers: NDArray[np.int32] = self._number.array[edges, before]
+        missing = np.flatnonzero(numbers < 0)
+        if len(missing):
+            keys = edges[missing] * (TOP + 1) + before[missing]
+            distinct, where = np.unique(keys, return_index=True)
+            where = missing[where]
+            first = self._effects[0].size
+            self._add_effects(edges[where], before[where].astype(np.int64), after[where].astype(np.int64))
+            self._number.array[edges[where], before[where]] = np.arange(first, first + len(distinct))
+            numbers = self._number.array[edges, before]
+        return numbers
+
+    def _add_effects(self, edges: Ints, before: Ints, after: Ints) -> None:
+        def value(name: str) -> Ints:
+            return resolved(
+                self.columns.array[edges, Edge._fields.index(name)].astype(np.int64), before, after
+            )
+
+        most_observed, most_length = self._most_observed[before], self._most_length[before]
+        observed_first, gauge_first = value("observed_first"), value("gauge_first")
+        observed_last = np.minimum(value("observed_last"), most_observed)
+        gauge_last = np.minimum(value("gauge_last"), most_length)
+        observed, length = value("observed"), value("gauge_length")
+        one = np.int64(1)
+        observed_mask = np.maximum((one << observed_last + 1) - (one << observed_first), 0)
+        gauge_mask = np.maximum((one << 2 * (gauge_last + 1)) - (one << 2 * gauge_first), 0)
+        slot = np.where(length == PASSES, PASSES, 2 * length + value("gauge_kind"))
+        any_observed = (observed_first == 0) & (observed_last == most_observed)
+        any_gauge = (gauge_first == 0) & (gauge_last == most_length)
+        group = np.where(
+            any_gauge & (slot != PASSES),
+            BY_OBSERVED,
+            np.where(any_observed & (observed != PASSES), BY_GAUGE, BY_BOTH),
+        )
+        for column, values in zip(
+            self._effects, (observed_mask, gauge_mask, observed, slot, group, edges), strict=True
+        ):
+            column.append(values)
+
+
+class RowEdges:
+    """The edges of expanded rows of one group: target row and core edge, row by row."""
+
+    def __init__(self) -> None:
+        self.target: Growing[np.int32] = Growing(np.int32)
+        self.edge: Growing[np.int32] = Growing(np.int32)
+        self.start: Growing[np.int32] = Growing(np.int32)
+        self.count: Growing[np.int16] = Growing(np.int16)
+
+    def add_rows(self, count: int) -> None:
+        self.start.extend_zeros(count)
+        self.count.extend_zeros(count)
+
+    def fill(self, rows: Ints, owners: Ints, targets: NDArray[np.int32], edges: Ints) -> None:
+        """Add edges, sorted by owner: a position in ``rows``."""
+        counts = np.bincount(owners, minlength=len(rows))
+        self.start.array[rows] = self.target.size + np.cumsum(counts) - counts
+        self.count.array[rows] = counts
+        self.target.append(targets)
+        self.edge.append(edges)
+
+    def of(self, rows: Ints) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
+        """For all edges of these rows: the owner's position in ``rows``, the target, the core edge."""
+        places, owners = stretches(self.start.array[rows], self.count.array[rows])
+        return owners, self.target.array[places], self.edge.array[places]
+
+    @property
+    def nbytes(self) -> int:
+        return self.target.nbytes + self.edge.nbytes + self.start.nbytes + self.count.nbytes

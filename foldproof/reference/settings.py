@@ -53,12 +53,14 @@ class Settings(BaseModel):
 
     @classmethod
     def for_window(cls, window_tokens: int, **values: object) -> Self:
-        """Settings scaled to a window, in the defaults' proportions; ``values`` replace single fields."""
+        """Settings scaled to a window, near the defaults' proportions; ``values`` replace single fields."""
         window = max(1, window_tokens)
         scaled: dict[str, object] = {
             "window_tokens": window_tokens,
             "retain_tokens": max(1, window * 5 // 32),
-            "chunk_tokens": max(3, window // 16),
+            # Small windows get relatively larger chunks: a stub is never much shorter than 100 tokens,
+            # and what stubs take from the window is gone for good.
+            "chunk_tokens": max(3, window // 16, min(window // 8, 4_000)),
             "stub_tokens": max(1, min(160, window // 160)),
             "state_cap_tokens": max(1, window // 64),
         }

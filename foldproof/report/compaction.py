@@ -38,7 +38,7 @@ def _passes(part: dict[str, Any], *, quiet: bool) -> Iterator[str]:
     if quiet:
         return
     if not passes:
-        yield "  the session never reached the threshold"
+        yield "  no pass was due: below the threshold, or nothing stale yet"
         return
     yield "  " + "".join(f"{name:>9}" for name in _COLUMNS)
     for item in passes:

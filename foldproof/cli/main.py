@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from foldproof import __version__
-from foldproof.cli import check, compact, export, matrix, mcp, probe, recall, replay, simulate
+from foldproof.cli import check, compact, export, matrix, mcp, probe, recall, replay, simulate, validate
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command(help=check.HELP)(check.check)
 app.command(help=matrix.HELP)(matrix.matrix)
 app.command(help=simulate.HELP)(simulate.simulate)
 app.command(help=replay.HELP)(replay.replay)
+app.command(help=validate.HELP)(validate.validate)
 app.command(help=export.HELP)(export.export)
 app.command(help=compact.HELP)(compact.compact)
 app.add_typer(recall.app, name="recall")

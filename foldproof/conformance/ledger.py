@@ -1,0 +1,134 @@
+"""What a tester knows without looking inside: which messages are live, and which calls were accepted.
+
+The ledger follows the requests that an implementation says it applied. It knows nothing of trees or
+indices: appended messages are live until an undo or a clear takes them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from foldproof.conformance.protocol import (
+    Append,
+    CallEvent,
+    Clear,
+    Compact,
+    EventRequest,
+    ProtocolError,
+    Reply,
+    Restore,
+    StepEnd,
+    Toggle,
+    Undo,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A live message, or a live carrier together with its receipt (then ``kind`` is set)."""
+
+    id: str
+    text: str = ""
+    prompt: bool = False
+    kind: str | None = None
+
+
+@dataclass
+class Ledger:
+    """One session from outside.
+
+    ``live`` is in the order of the history; ``gone`` holds the ids that were undone or cleared;
+    ``boundary`` is the length of ``live`` at the last compaction; ``settled`` says that no call waits
+    for the end of its step; ``enabled`` is the fold's switch.
+    """
+
+    live: list[Entry] = field(default_factory=list)
+    gone: set[str] = field(default_factory=set)
+    texts: dict[str, str] = field(default_factory=dict)
+    boundary: int = 0
+    unsettled: set[str] = field(default_factory=set)
+    enabled: bool = True
+
+    def check(self, request: EventRequest) -> None:
+        """Raises `ProtocolError` where a request uses an id twice or a text lacks its marker."""
+        match request.event:
+            case Append(message=message):
+                self._new(message.id)
+                if f"[[{message.id}]]" not in message.text:
+                    raise ProtocolError(f"the text of message {message.id} lacks its marker [[{message.id}]]")
+            case CallEvent(call=call):
+                self._new(call)
+
+    def _new(self, identifier: str) -> None:
+        if identifier in self.texts:
+            raise ProtocolError(f"the id {identifier} is used twice")
+
+    def apply(self, request: EventRequest, reply: Reply) -> None:
+        """Follow one event. An event that was not applied leaves nothing behind but its id."""
+        match request.event:
+            case Append(message=m):
+                self.texts[m.id] = m.text
+                if reply.status == "applied":
+                    self.live.append(Entry(m.id, m.text, prompt=m.origin == "user"))
+            case CallEvent(call=call, kind=kind):
+                self.texts[call] = ""
+                if reply.status == "applied":
+                    self.live.append(Entry(call, kind=kind))
+                    self.unsettled.add(call)
+            case event if reply.status == "applied":
+                self._applied(event)
+
+    def _applied(self, event: object) -> None:
+        match event:
+            case StepEnd() | Restore():
+                self.unsettled.clear()
+            case Toggle(enabled=enabled):
+                self.enabled = enabled
+                self.unsettled.clear()
+            case Undo(count=count):
+                prompts = [i for i, entry in enumerate(self.live) if entry.prompt]
+                self._cut(prompts[-min(count, len(prompts))] if prompts else len(self.live))
+            case Clear():
+                self._cut(0)
+            case Compact(keep=keep):
+                self.boundary = max(self.boundary, self.kept_from(keep))
+
+    def _cut(self, length: int) -> None:
+        self.gone.update(entry.id for entry in self.live[length:])
+        del self.live[length:]
+        self.unsettled &= {entry.id for entry in self.live}
+        self.boundary = min(self.boundary, length)
+
+    def kept_from(self, keep: int) -> int:
+        """The place in ``live`` before which a compaction that keeps ``keep`` stored messages covers all."""
+        place = len(self.live)
+        while place and keep >= self.width(self.live[place - 1]):
+            place -= 1
+            keep -= self.width(self.live[place])
+        return place
+
+    @staticmethod
+    def width(entry: Entry) -> int:
+        """How many stored messages an entry stands for."""
+        return 2 if entry.kind else 1
+
+    def positions(self) -> dict[str, int]:
+        """The place of each live id."""
+        return {entry.id: i for i, entry in enumerate(self.live)}
+
+    def current_calls(self) -> Iterator[str]:
+        """The accepted calls since the last compaction, in order."""
+        return (entry.id for entry in self.live[self.boundary :] if entry.kind)
+
+    def open_spans(self) -> list[int]:
+        """The places of the calls that opened a span which is still open, since the last compaction."""
+        stack: list[int] = []
+        for place, entry in enumerate(self.live):
+            if place < self.boundary or not entry.kind or entry.id in self.unsettled:
+                continue
+            if entry.kind != "open" and stack:
+                stack.pop()
+            if entry.kind != "close":
+                stack.append(place)
+        return stack

@@ -1,0 +1,202 @@
+"""The model behind the protocol: the design, or a faulty design, as an implementation under test.
+
+``python -m foldproof.conformance.model_adapter --without D1a_undo`` speaks the protocol on stdin and stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from foldproof.conformance.adapter import Adapter, Rejected, serve
+from foldproof.model import step as kernel
+from foldproof.model.core import CORE
+from foldproof.model.design import DESIGN
+from foldproof.model.events import (
+    AppendReply,
+    AppendUser,
+    ApplyCompaction,
+    Call,
+    Clear,
+    CommitIndex,
+    CommitState,
+    Event,
+    FlagFlip,
+    Measure,
+    Restore,
+    StepEnd,
+    Undo,
+)
+from foldproof.model.fold import est, trigger, view
+from foldproof.model.guards import guard
+from foldproof.model.index import carrier_opens_at, closing_carrier
+from foldproof.model.invariants import anchors
+from foldproof.model.machine import Clauses
+from foldproof.model.state import INITIAL, Kind, Memory, MessageId, Node, State, Tree
+from foldproof.model.tree import compacted_tree, span_of, truncated_tree
+
+
+class ModelAdapter(Adapter):
+    """A session of the model. It knows each message by the id that the tester gave it."""
+
+    observes: ClassVar[tuple[str, ...]] = (
+        "view",
+        "history_length",
+        "anchors",
+        "trigger",
+        "view_tokens",
+        "committed",
+        "pending",
+    )
+    tokens: ClassVar[dict[str, float] | None] = {"tolerance": 0, "overhead": 0}
+
+    def __init__(self, design: Clauses = DESIGN) -> None:
+        self.design = design
+        missing = [str(clause) for clause in CORE.clauses if clause not in design]
+        name = "foldproof model" + (f" without {', '.join(missing)}" if missing else "")
+        self.implementation = {"name": name, "language": "python"}  # type: ignore[misc]
+        self.reset({})
+
+    def reset(self, config: dict[str, Any]) -> None:
+        self.state: State = INITIAL
+        self.names: dict[MessageId, str] = {}
+        self.texts: dict[MessageId, str] = {}
+        self.transitions: list[list[str]] = []
+        """For each node of the tree, the call that opened it and the one that closed it, if any."""
+
+    def append(self, message: dict[str, str]) -> None:
+        is_prompt = message["origin"] == "user"
+        identifier = self.state.next_id
+        self._do(AppendUser() if is_prompt else AppendReply())
+        self.names[identifier], self.texts[identifier] = message["id"], message["text"]
+
+    def call(self, kind: str, call: str, summary: str | None, memory: str | None) -> None:
+        identifier = self.state.next_id
+        self._do(Call(Kind(kind)))
+        self.names[identifier] = self.names[identifier + 1] = call
+
+    def step_end(self) -> None:
+        self._do(StepEnd())
+
+    def measure(self, tokens: int | None) -> None:
+        self._do(Measure())
+
+    def undo(self, count: int) -> None:
+        prompts = [i for i, message in enumerate(self.state.history) if message.is_prompt]
+        if count > len(prompts):
+            raise Rejected(f"there are {len(prompts)} prompts, not {count}")
+        self._do(Undo(prompts[-count]))
+
+    def clear(self) -> None:
+        self._do(Clear())
+
+    def compact(self, summary: str, keep: int | None, frozen: bool | None) -> None:
+        k = len(self.state.history) - (keep or 0)
+        summary_id = self.state.next_id
+        replaced = self.state.history[: max(k, 0)]
+        if not self.state.enabled:
+            self._do(ApplyCompaction(k))
+            gone = " ".join(self.texts.get(m.id) or f"[[{self.names[m.id]}]]" for m in replaced)
+            self.names[summary_id] = ""
+            self.texts[summary_id] = "summary: " + " ".join(_markers(gone))
+        elif frozen:
+            self._do(CommitIndex(k))
+        else:
+            self._do(CommitState(k))
+
+    def restore(self) -> None:
+        self._do(Restore())
+
+    def toggle(self, enabled: bool) -> None:
+        if enabled == self.state.enabled:
+            raise Rejected(f"the fold is {'on' if enabled else 'off'} already")
+        self._do(FlagFlip())
+
+    def observe(self) -> dict[str, Any]:
+        s = self.state
+        return {
+            "view": [self._item(item) for item in view(s)],
+            "history_length": len(s.history),
+            "anchors": [
+                {"name": a.name, "value": a.value, "bound": "inclusive" if a.inclusive else "exclusive"}
+                for a in anchors(s)
+            ],
+            "trigger": trigger(s),
+            "view_tokens": est(view(s)),
+            "committed": list(dict.fromkeys(call for calls in self.transitions for call in calls)),
+            "pending": None if s.pending is None else self.names[s.pending.carrier],
+        }
+
+    def _do(self, event: Event) -> None:
+        reason = guard(self.state, event, self.design)
+        if reason is not None:
+            raise Rejected(reason)
+        before, self.state = self.state, kernel.effect(self.state, event, self.design)
+        self._follow(before, event)
+
+    def _follow(self, before: State, event: Event) -> None:
+        """Keep ``transitions`` beside the nodes: the tree holds indices, the protocol asks for calls."""
+        match event:
+            case Undo() | Clear() | ApplyCompaction():
+                nodes = iter(self.state.tree.nodes)
+                kept = []
+                for node, calls in zip(before.tree.nodes, self.transitions, strict=True):
+                    if self._survives(before, node, event):
+                        kept.append(calls if not next(nodes).is_open else calls[:1])
+                self.transitions = kept
+            case _:
+                for place, node in enumerate(self.state.tree.nodes):
+                    if place == len(self.transitions):
+                        opener = self.state.history[carrier_opens_at(node.opened_at)]
+                        self.transitions.append([self.names[opener.id]])
+                    if not node.is_open and len(self.transitions[place]) == 1:
+                        closer = self.state.history[closing_carrier(span_of(node))]
+                        self.transitions[place].append(self.names[closer.id])
+
+    def _survives(self, before: State, node: Node, event: Event) -> bool:
+        if self.state.tree == before.tree:
+            return True
+        match event:
+            case Undo(cut):
+                return bool(truncated_tree(Tree((node,)), cut, self.design).nodes)
+            case ApplyCompaction(k):
+                return bool(compacted_tree(Tree((node,)), k).nodes)
+            case _:
+                return bool(truncated_tree(Tree((node,)), 0, self.design).nodes)
+
+    def _item(self, item: Any) -> dict[str, Any]:
+        if isinstance(item, Memory):
+            covered = dict.fromkeys(
+                marker
+                for i in item.covers
+                for marker in _markers(self.texts.get(i) or f"[[{self.names[i]}]]")
+            )
+            return {"role": "user", "text": "memory: " + " ".join(covered), "synthetic": "memory"}
+        if item.is_carrier:
+            return {"role": "assistant", "text": "", "calls": [self.names[item.id]]}
+        if item.is_receipt:
+            return {"role": "tool", "text": "accepted", "result_of": self.names[item.id]}
+        shown: dict[str, Any] = {"role": str(item.role), "text": self.texts[item.id]}
+        return {**shown, "synthetic": "memory"} if item.is_summary else shown
+
+
+def _markers(text: str) -> list[str]:
+    from foldproof.conformance.adapter import markers  # noqa: PLC0415 - one line, and no name clash
+
+    return markers(text).split()
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Speak the protocol as the model without the named clauses."""
+    parser = argparse.ArgumentParser(description="The model behind the conformance protocol.")
+    parser.add_argument("--without", action="append", default=[], metavar="CLAUSE")
+    try:
+        design = CORE.without(*parser.parse_args(arguments).without)
+    except ValueError as error:
+        parser.error(str(error))
+    serve(ModelAdapter(design))
+
+
+if __name__ == "__main__":
+    main()

@@ -19,6 +19,7 @@ from foldproof.reference.protocols import (
     TokenEstimator,
 )
 from foldproof.reference.summarizers import ChatEndpoint, ChatSummarizer, ExtractiveSummarizer
+from foldproof.reference.summarizers.extractive import NOTHING_SAID
 from foldproof.reference.tokens import TiktokenEstimator, TokenizerUnavailableError
 
 from .fake_endpoint import fake_endpoint
@@ -65,6 +66,11 @@ def test_the_extractive_stub() -> None:
 def test_the_extractive_state_carries_the_previous_one() -> None:
     text = run(ExtractiveSummarizer(), SummaryRequest("state", TALK, 120, state=STUB.state))
     assert "- old\n- We decided to keep the arena." in text
+
+
+def test_a_span_without_a_sentence_still_has_a_state() -> None:
+    calls = (ChatMessage("assistant", "", (ToolCall("c1", "bash", "{}"),)),)
+    assert run(ExtractiveSummarizer(), SummaryRequest("state", calls, 50)) == NOTHING_SAID
 
 
 words = st.text(st.sampled_from("ab. \nEX_7/=é漢"), max_size=80)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from foldproof.reference.messages import ChatMessage
 from foldproof.reference.protocols import KEYWORDS, CharacterEstimator, SummaryRequest, TokenEstimator
-from foldproof.reference.summarizers.extract import Utterance, merge_state, stub_lines
+from foldproof.reference.summarizers.extract import Utterance, merge_state, shorten, stub_lines
 from foldproof.reference.summarizers.literals import keyword_line, literals, rank
 
+NOTHING_SAID = "Nothing was said in words yet."
 # Half of a stub says what happened, half says what to search for.
 _LINES_SHARE = 2
 
@@ -25,9 +26,10 @@ class ExtractiveSummarizer:
 
     async def summarize(self, request: SummaryRequest) -> str:
         if request.kind == "state":
-            return merge_state(
-                request.state, _utterances(request.messages), request.max_tokens, self.estimate
-            )
+            utterances = _utterances(request.messages)
+            merged = merge_state(request.state, utterances, request.max_tokens, self.estimate)
+            # An empty state would fail the pass; a span of calls alone has no sentence to quote.
+            return merged or shorten(NOTHING_SAID, request.max_tokens, self.estimate)
         return self._stub(request)
 
     def _stub(self, request: SummaryRequest) -> str:

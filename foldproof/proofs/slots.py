@@ -16,6 +16,7 @@ from foldproof.model.state import Memory, State
 from foldproof.model.tree import span_of
 from foldproof.proofs.facts import Covers, Frame, FrozenFacts, MessageFacts, Move, NodeFacts
 from foldproof.proofs.logic import INTEGERS, Reasoning, pick, same
+from foldproof.proofs.premise import Named
 from foldproof.proofs.transition import Effect
 
 FactsT = TypeVar("FactsT")
@@ -70,6 +71,36 @@ class Slots:
     def has_cursor(self) -> Truth:
         return self.logic.some(*map(self.is_open_here, self.nodes))
 
+    def node(self, key: int) -> NodeFacts:
+        return self.nodes[key]
+
+    def frozen_memory(self, key: int) -> FrozenFacts:
+        return self.frozen[key]
+
+    def opened_by(self, i: Index) -> Truth:
+        """Some node was opened by the carrier at this index."""
+        spans = (node.span for node in self.nodes)
+        return self.logic.some(
+            *(self.logic.every(x.present, index.opening_carrier(x) == i) for x in spans)
+        )
+
+    def closed_by(self, i: Index) -> Truth:
+        """Some node was closed by the carrier at this index."""
+        spans = (node.span for node in self.nodes)
+        return self.logic.some(
+            *(self.logic.every(x.present, x.closed, index.closing_carrier(x) == i) for x in spans)
+        )
+
+    def frozen_over(self, i: Index) -> Truth:
+        """Some frozen memory covers this index."""
+        return self.logic.some(*(self.logic.every(m.present, m.start <= i, i < m.end) for m in self.frozen))
+
+    @property
+    def named(self) -> Named:
+        """All parts that there is room for."""
+        messages, nodes, frozen = map(range, self.room)
+        return Named(messages, messages, nodes, frozen)
+
 
 def effect_on(s: Slots, move: Move, design: Clauses) -> Effect:
     """An event in this state: what the transition relation needs to know of all its parts."""
@@ -90,7 +121,7 @@ def after(s: Slots, move: Move, design: Clauses) -> tuple[Slots, Truth, bool]:
     nodes = [effect.node(node, s.is_cursor(slot)) for slot, node in enumerate(s.nodes)]
     frozen = [effect.frozen(memory) for memory in s.frozen]
     changed = logic.some(
-        *(logic.negate(_same_span(logic, a.span, b.span)) for a, b in zip(s.nodes, nodes, strict=True)),
+        *(logic.negate(same_span(logic, a.span, b.span)) for a, b in zip(s.nodes, nodes, strict=True)),
         *(logic.negate(logic.every(a.present == b.present)) for a, b in zip(s.frozen, frozen, strict=True)),
         logic.negate(effect.frame().epoch_start_at == s.frame.epoch_start_at),
         logic.negate(effect.frame().has_state == s.frame.has_state),
@@ -109,7 +140,7 @@ def after(s: Slots, move: Move, design: Clauses) -> tuple[Slots, Truth, bool]:
     return moved, rebases, effect.rebased_from_raw
 
 
-def _same_span(logic: Reasoning, left: Span, right: Span) -> Truth:
+def same_span(logic: Reasoning, left: Span, right: Span) -> Truth:
     """As a node of the model compares: ``closed_at`` counts only while closed."""
     equal_end = logic.some(logic.negate(left.closed), left.closed_at == right.closed_at)
     return logic.every(

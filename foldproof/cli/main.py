@@ -8,7 +8,19 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from foldproof import __version__
-from foldproof.cli import check, compact, export, matrix, mcp, probe, recall, replay, simulate, validate
+from foldproof.cli import (
+    check,
+    compact,
+    export,
+    matrix,
+    mcp,
+    probe,
+    prove,
+    recall,
+    replay,
+    simulate,
+    validate,
+)
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
 
 app = typer.Typer(
@@ -36,6 +48,7 @@ app.command(help=compact.HELP)(compact.compact)
 app.add_typer(recall.app, name="recall")
 app.command(help=mcp.HELP)(mcp.mcp)
 app.command(help=probe.HELP)(probe.probe)
+app.command(help=prove.HELP)(prove.prove)
 
 
 @app.command()

@@ -42,7 +42,9 @@ WIDTH = 130
 def prove(  # noqa: D103 - its help is HELP
     obligation: Annotated[
         list[str] | None,
-        typer.Option("--obligation", metavar="NAME", help="Prove this one; * stands for anything. Repeatable."),
+        typer.Option(
+            "--obligation", metavar="NAME", help="Prove this one; * stands for anything. Repeatable."
+        ),
     ] = None,
     solver: Annotated[str, typer.Option(help="z3, cvc5 or both.")] = "both",
     smt2: Annotated[

@@ -22,9 +22,7 @@ from foldproof.proofs.world import Moved, Unbounded, arbitrary_move, boolean, in
 EVENTS: tuple[str, ...] = tuple(event_type.__name__ for event_type in EVENT_TYPES)
 
 
-def inductive_step(
-    event: str, group: Group, design: Clauses = DESIGN, slip: Slip | None = None
-) -> Formula:
+def inductive_step(event: str, group: Group, design: Clauses = DESIGN, slip: Slip | None = None) -> Formula:
     """The invariant before the event and its guard; the invariant's group after it.
 
     The goal speaks of arbitrary parts; the hypotheses are the instances of the invariant at those parts
@@ -89,7 +87,10 @@ def _near_nodes(s: Unbounded, nodes: list[Any]) -> list[Any]:
 def _fresh(before: Unbounded, moved: Moved, named: Named) -> list[Truth]:
     """New parts have new keys, after all others."""
     new_node, new_frozen = moved.new_node_key, moved.new_frozen_key
-    facts = [TERMS.negate(before.node(new_node).span.present), TERMS.negate(before.frozen_memory(new_frozen).present)]
+    facts = [
+        TERMS.negate(before.node(new_node).span.present),
+        TERMS.negate(before.frozen_memory(new_frozen).present),
+    ]
     facts += [implies(TERMS, before.node(key).span.present, key < new_node) for key in named.nodes]
     facts += [implies(TERMS, before.frozen_memory(key).present, key < new_frozen) for key in named.frozen]
     return facts
@@ -118,9 +119,7 @@ def _frozen_end_kept(before: Unbounded, effect: Effect, named: Named, keeper: An
 def _tree_unchanged(before: Unbounded, moved: Moved, named: Named) -> list[Truth]:
     """Unless the tree changed, no part of it did."""
     parts = [same_span(TERMS, before.node(key).span, moved.node(key).span) for key in named.nodes]
-    parts += [
-        before.frozen_memory(key).present == moved.frozen_memory(key).present for key in named.frozen
-    ]
+    parts += [before.frozen_memory(key).present == moved.frozen_memory(key).present for key in named.frozen]
     parts += [
         before.frame.epoch_start_at == moved.effect.frame().epoch_start_at,
         before.frame.has_state == moved.effect.frame().has_state,

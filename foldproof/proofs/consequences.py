@@ -48,7 +48,9 @@ def literal_idx(beyond: int = 0) -> Formula:
     s = Unbounded()
     _, hypotheses = _premises(s)
     f, span = s.frame, s.node(integer("n")).span
-    cursors = TERMS.every(*(x + beyond <= f.length for x in (f.epoch_start_at, f.last_observed, f.gauge_length)))
+    cursors = TERMS.every(
+        *(x + beyond <= f.length for x in (f.epoch_start_at, f.last_observed, f.gauge_length))
+    )
     return Formula(hypotheses, TERMS.every(cursors, index.anchored(span, f.length, TERMS)))
 
 

@@ -120,7 +120,11 @@ def _extensional(before: Unbounded, moved: Moved) -> list[Truth]:
     alike = TERMS.every(
         implies(TERMS, inside, _same_fold(before, before.node(n), moved, moved.node(n), n, i)),
         before.frozen_memory(f).present == moved.frozen_memory(f).present,
-        implies(TERMS, before.frozen_memory(f).present, same(TERMS, before.frozen_memory(f), moved.frozen_memory(f))),
+        implies(
+            TERMS,
+            before.frozen_memory(f).present,
+            same(TERMS, before.frozen_memory(f), moved.frozen_memory(f)),
+        ),
         new.epoch_start_at == old.epoch_start_at,
         new.has_state == old.has_state,
         implies(TERMS, old.has_state, new.state.tokens == old.state.tokens),
@@ -128,9 +132,7 @@ def _extensional(before: Unbounded, moved: Moved) -> list[Truth]:
     return [implies(TERMS, alike, _FOLD_AFTER(limit) == _FOLD(limit))]
 
 
-def _same_fold(
-    before: Unbounded, old: NodeFacts, moved: Moved, new: NodeFacts, key: Any, i: Index
-) -> Truth:
+def _same_fold(before: Unbounded, old: NodeFacts, moved: Moved, new: NodeFacts, key: Any, i: Index) -> Truth:
     folded = folds(before, key, i)
     alike = new.covers.tokens == old.covers.tokens
     return TERMS.every(folds(moved, key, i) == folded, implies(TERMS, folded, alike))

@@ -119,7 +119,9 @@ def state_speaks(s: Parts) -> Truth:
     """There is a state memory exactly where the epoch starts past the frozen part; it covers the gap."""
     f = s.frame
     tells = _tells(s, f.state, f.frozen_end, f.epoch_start_at)
-    return s.logic.every(f.has_state == (f.frozen_end < f.epoch_start_at), implies(s.logic, f.has_state, tells))
+    return s.logic.every(
+        f.has_state == (f.frozen_end < f.epoch_start_at), implies(s.logic, f.has_state, tells)
+    )
 
 
 def frozen_speaks(s: Parts, f: Any) -> Truth:
@@ -171,7 +173,9 @@ def paired(s: Parts, i: Index) -> Truth:
     inside = logic.every(i >= 0, i < s.frame.length)
     kinds = (here.prompt, here.carrier, here.receipt, here.summary)
     one = (logic.negate(logic.every(a, b)) for k, a in enumerate(kinds) for b in kinds[k + 1 :])
-    answered = logic.every(i + 1 < s.frame.length, s.message(i + 1).receipt, logic.some(here.opens, here.closes))
+    answered = logic.every(
+        i + 1 < s.frame.length, s.message(i + 1).receipt, logic.some(here.opens, here.closes)
+    )
     asked = logic.every(i >= 1, s.message(i - 1).carrier)
     return implies(
         logic,

@@ -49,39 +49,45 @@ def _well_formed(span: Span) -> Truth:
 
 
 def clamp_in_range(clamp: Clamp) -> Formula:
+    """Clamp lands in [0, length]."""
     x, length = integer("x"), integer("length")
     return Formula([x >= 0, length >= 0], TERMS.every(clamp(x, length) >= 0, clamp(x, length) <= length))
 
 
 def clamp_idempotent(clamp: Clamp) -> Formula:
+    """Clamping twice is clamping once."""
     x, length = integer("x"), integer("length")
     once = clamp(x, length)
     return Formula([x >= 0, length >= 0], clamp(once, length) == once)
 
 
 def clamp_monotone(clamp: Clamp) -> Formula:
+    """Clamp keeps order."""
     x, y, length = integer("x"), integer("y"), integer("length")
     return Formula([x <= y, length >= 0], clamp(x, length) <= clamp(y, length))
 
 
 def clamp_composes(clamp: Clamp) -> Formula:
+    """Clamping to a then b is clamping to the lesser."""
     x, a, b = integer("x"), integer("a"), integer("b")
     return Formula([a >= 0, b >= 0], clamp(clamp(x, a), b) == clamp(x, _lesser(a, b)))
 
 
 def translation_keeps_order(translate: Translate) -> Formula:
+    """Translation keeps order."""
     x, y, k = integer("x"), integer("y"), integer("k")
     return Formula([k >= 1, k <= x], (x < y) == (translate(x, k) < translate(y, k)))
 
 
 def translation_keeps_range(translate: Translate) -> Formula:
-    """Past the summary, which is at 0, and within the history that is left."""
+    """Translation lands past the summary and within the history."""
     x, k, length = integer("x"), integer("k"), integer("length")
     left = 1 + (length - k)
     return Formula([k >= 1, k <= x, x <= length], TERMS.every(translate(x, k) >= 1, translate(x, k) <= left))
 
 
 def translated_inside(translated: Repair) -> Formula:
+    """A translated node lies in the history that is left."""
     span, k, length = arbitrary_span(), integer("k"), integer("length")
     moved = translated(span, k)
     hypotheses = [_well_formed(span), index.anchored(span, length, TERMS), k >= 1, k <= length]
@@ -89,36 +95,44 @@ def translated_inside(translated: Repair) -> Formula:
 
 
 def rollback_inside(repair: Repair) -> Formula:
+    """A node rolled back to cut lies in a history of length cut."""
     span, cut = arbitrary_span(), integer("cut")
     return Formula([_well_formed(span), cut >= 0], index.anchored(repair(span, cut), cut, TERMS))
 
 
 def rollback_idempotent(repair: Repair) -> Formula:
+    """Rolling back twice to cut is rolling back once."""
     span, cut = arbitrary_span(), integer("cut")
     once = repair(span, cut)
     return Formula([_well_formed(span), cut >= 0], same_span(TERMS, repair(once, cut), once))
 
 
 def rollback_composes(repair: Repair) -> Formula:
+    """Rolling back to a then b is rolling back to the lesser."""
     span, a, b = arbitrary_span(), integer("a"), integer("b")
     twice = repair(repair(span, a), b)
     return Formula([_well_formed(span), a >= 0, b >= 0], same_span(TERMS, twice, repair(span, _lesser(a, b))))
 
 
 def edge_after_rollback(repair: Repair) -> Formula:
+    """An edge stays an edge under rollback."""
     span, k, cut = arbitrary_span(), integer("k"), integer("cut")
     hypotheses = [_well_formed(span), TERMS.negate(index.parts(span, k)), cut >= k, k >= 0]
     return Formula(hypotheses, TERMS.negate(index.parts(repair(span, cut), k)))
 
 
 def edge_after_translation(translated: Repair) -> Formula:
+    """An edge stays an edge under translation."""
     span, j, k = arbitrary_span(), integer("j"), integer("k")
     hypotheses = [_well_formed(span), TERMS.negate(index.parts(span, j)), k >= 1, j >= k]
     return Formula(hypotheses, TERMS.negate(index.parts(translated(span, k), index.translate(j, k))))
 
 
 def edge_after_close(closes_at: Callable[[Index], Index]) -> Formula:
-    """A commit closes a node of the current epoch, so it parts nothing at the epoch's start."""
+    """The epoch's edge stays one when a node closes, and the closing carrier is found again.
+
+    A commit closes a node of the current epoch, so it parts nothing at the epoch's start.
+    """
     span, carrier, epoch = arbitrary_span(), integer("carrier"), integer("epoch_start_at")
     closed = Span(span.present, span.opened_at, TERMS.truth(True), closes_at(carrier))
     hypotheses = [
@@ -132,13 +146,14 @@ def edge_after_close(closes_at: Callable[[Index], Index]) -> Formula:
 
 
 def opening_carrier_found(opens_at: Callable[[Index], Index]) -> Formula:
+    """The opening carrier is found again from the node."""
     carrier = integer("carrier")
     opened = Span(TERMS.truth(True), opens_at(carrier), TERMS.truth(False), carrier)
     return Formula([carrier >= 0], index.opening_carrier(opened) == carrier)
 
 
 def repair_forgets_close(repair: Repair) -> Formula:
-    """A close at or past the cut leaves no mark on the node once it is repaired.
+    """Rollback refines undo: a close past the cut leaves no mark.
 
     With `repair_forgets_open`: whatever came after the cut, the repaired tree is the tree of then. That
     is what it means to refine the abstract undo, which takes back to an earlier state.
@@ -157,14 +172,14 @@ def repair_forgets_close(repair: Repair) -> Formula:
 
 
 def repair_forgets_open(repair: Repair) -> Formula:
-    """A node that opened at or past the cut is gone once the tree is repaired, open or closed."""
+    """Rollback refines undo: a node that opened past the cut is gone."""
     span, cut = arbitrary_span(), integer("cut")
     hypotheses = [_well_formed(span), cut >= 0, index.opening_carrier(span) >= cut]
     return Formula(hypotheses, TERMS.negate(repair(span, cut).present))
 
 
 def repair_keeps_the_rest(repair: Repair) -> Formula:
-    """A node whose carriers all lie before the cut is left as it is."""
+    """Rollback refines undo: what lies before the cut is left alone."""
     span, cut = arbitrary_span(), integer("cut")
     before = TERMS.every(
         index.opening_carrier(span) < cut, implies(TERMS, span.closed, index.closing_carrier(span) < cut)
@@ -181,11 +196,8 @@ def _one_more(rule: Callable[..., Any]) -> Callable[..., Any]:
     return wrong
 
 
-
-
-
-
-def _lemma(name: str, says: str, of: Callable[..., Formula], rule: Any, slip: str, wrong: Any) -> Obligation:
+def _lemma(name: str, of: Callable[..., Formula], rule: Any, slip: str, wrong: Any) -> Obligation:
+    says = (of.__doc__ or "").split("\n")[0].rstrip(".")
     return Obligation(f"index/{name}", says, lambda: of(rule), Mutant(slip, lambda: of(wrong)))
 
 
@@ -193,10 +205,9 @@ _SHIFT = "off-by-one: clamps to length + 1"
 _WRONG_WAY: Translate = lambda x, k: TERMS.choose(x <= k, x, x - k)  # noqa: E731 - a mutant in one line
 
 LEMMAS: tuple[Obligation, ...] = (
-    _lemma("clamp-range", "clamp lands in [0, length]", clamp_in_range, _clamp, _SHIFT, _one_more(_clamp)),
+    _lemma("clamp-range", clamp_in_range, _clamp, _SHIFT, _one_more(_clamp)),
     _lemma(
         "clamp-idempotent",
-        "clamping twice is clamping once",
         clamp_idempotent,
         _clamp,
         "off-by-one: one less each time",
@@ -204,7 +215,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "clamp-monotone",
-        "clamp keeps order",
         clamp_monotone,
         _clamp,
         "off-by-one: an index at the end becomes 0",
@@ -212,15 +222,13 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "clamp-composes",
-        "clamping to a then b is clamping to the lesser",
         clamp_composes,
         _clamp,
-        "off-by-one: an index at the end becomes 0",
-        lambda x, n: TERMS.choose(x < n, x, 0),
+        "off-by-one: an index past the end becomes length - 1",
+        lambda x, n: TERMS.choose(x <= n, x, n - 1),
     ),
     _lemma(
         "translate-order",
-        "translation keeps order",
         translation_keeps_order,
         index.translate,
         "off-by-one: an index at k is left where it is",
@@ -228,7 +236,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "translate-range",
-        "translation lands past the summary and within the history",
         translation_keeps_range,
         index.translate,
         "off-by-one: translates by -k",
@@ -236,7 +243,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "translate-inside",
-        "a translated node lies in the history that is left",
         translated_inside,
         _translated,
         "off-by-one: translates by 2 - k",
@@ -244,7 +250,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "rollback-inside",
-        "a node rolled back to cut lies in a history of length cut",
         rollback_inside,
         _rolled_back,
         "D9",
@@ -252,7 +257,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "rollback-idempotent",
-        "rolling back twice to cut is rolling back once",
         rollback_idempotent,
         _rolled_back,
         "off-by-one: closed_at one less each time",
@@ -260,7 +264,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "rollback-composes",
-        "rolling back to a then b is rolling back to the lesser",
         rollback_composes,
         _rolled_back,
         "D9",
@@ -268,7 +271,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "edge-rollback",
-        "an edge stays an edge under rollback",
         edge_after_rollback,
         _rolled_back,
         "off-by-one: opened_at one less",
@@ -276,7 +278,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "edge-translation",
-        "an edge stays an edge under translation",
         edge_after_translation,
         _translated,
         "off-by-one: closed_at translated by 2 - k",
@@ -284,7 +285,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "edge-close",
-        "the epoch's edge stays one when a node closes, and the closing carrier is found again",
         edge_after_close,
         index.carrier_closes_at,
         "off-by-one: a node closes at its carrier",
@@ -292,7 +292,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "open-carrier",
-        "the opening carrier is found again from the node",
         opening_carrier_found,
         index.carrier_opens_at,
         "off-by-one: a node opens before its carrier",
@@ -300,7 +299,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "refine-close",
-        "rollback refines undo: a close past the cut leaves no mark",
         repair_forgets_close,
         _rolled_back,
         "D9",
@@ -308,7 +306,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "refine-open",
-        "rollback refines undo: a node that opened past the cut is gone",
         repair_forgets_open,
         _rolled_back,
         "D9",
@@ -316,7 +313,6 @@ LEMMAS: tuple[Obligation, ...] = (
     ),
     _lemma(
         "refine-rest",
-        "rollback refines undo: what lies before the cut is left alone",
         repair_keeps_the_rest,
         _rolled_back,
         "off-by-one: opens a node again whose carrier is the last message",

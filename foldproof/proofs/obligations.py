@@ -111,12 +111,13 @@ OTHERS: tuple[Obligation, ...] = (
         "measure/tail-step",
         "induction step: past the last span, view and history grow alike",
         lambda: Formula(*gauge.tail_step()),
-        Mutant("off-by-one: the last folded index counts too", lambda: Formula(*gauge.tail_step(clear=False))),
+        Mutant(
+            "off-by-one: the last folded index counts too", lambda: Formula(*gauge.tail_step(clear=False))
+        ),
     ),
 )
 
 OBLIGATIONS: dict[str, Obligation] = {
-    obligation.name: obligation
-    for obligation in (*LEMMAS, *GRID, *map(_below_the_boundary, Group), *OTHERS)
+    obligation.name: obligation for obligation in (*LEMMAS, *GRID, *map(_below_the_boundary, Group), *OTHERS)
 }
 """Every obligation, in the order in which they are shown."""

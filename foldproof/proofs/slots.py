@@ -7,7 +7,7 @@ terms. `after` moves either by the transition relation, one part after the other
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from foldproof.model import index
 from foldproof.model.index import VOID, Index, Span, Truth
@@ -80,9 +80,7 @@ class Slots:
     def opened_by(self, i: Index) -> Truth:
         """Some node was opened by the carrier at this index."""
         spans = (node.span for node in self.nodes)
-        return self.logic.some(
-            *(self.logic.every(x.present, index.opening_carrier(x) == i) for x in spans)
-        )
+        return self.logic.some(*(self.logic.every(x.present, index.opening_carrier(x) == i) for x in spans))
 
     def closed_by(self, i: Index) -> Truth:
         """Some node was closed by the carrier at this index."""
@@ -173,7 +171,7 @@ def _added(logic: Reasoning, slots: list[FactsT], new: FactsT) -> tuple[FactsT, 
     for facts in slots:
         free = logic.negate(_present(facts))
         first = logic.every(free, logic.negate(free_before), _present(new))
-        placed.append(cast("FactsT", pick(logic, first, new, facts)))
+        placed.append(pick(logic, first, new, facts))
         free_before = logic.some(free_before, free)
     return tuple(placed)
 
@@ -231,7 +229,11 @@ def _covers(memory: Memory | None, place: dict[int, int]) -> Covers:
         return NO_NODE.covers
     places = [place.get(i, VOID) for i in memory.covers]
     intact = bool(places) and places == list(range(places[0], places[0] + len(places))) and VOID not in places
-    return Covers(places[0], places[-1] + 1, True, memory.tokens) if intact else Covers(0, 0, False, memory.tokens)
+    return (
+        Covers(places[0], places[-1] + 1, True, memory.tokens)
+        if intact
+        else Covers(0, 0, False, memory.tokens)
+    )
 
 
 def normal(s: Slots) -> Slots:

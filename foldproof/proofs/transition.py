@@ -203,9 +203,7 @@ class Effect:
         opening = logic.truth(False)
         if self.move.name in COMMITTING:
             opening = logic.every(self.commits, self.before.opens)
-        return NodeFacts(
-            Span(opening, opened_at, logic.truth(False), 0), Covers(0, 0, logic.truth(False), 0)
-        )
+        return NodeFacts(Span(opening, opened_at, logic.truth(False), 0), Covers(0, 0, logic.truth(False), 0))
 
     def frozen(self, memory: FrozenFacts) -> FrozenFacts:
         """A frozen memory that was there before, after the event."""
@@ -243,17 +241,18 @@ class Effect:
         return before(i)
 
     def _stored(self, kind: str, tokens: Index) -> MessageFacts:
-        truths = (self.logic.truth(kind == name) for name in ("prompt", "carrier", "receipt", "summary"))
-        is_carrier = kind == "carrier"
+        is_a = (self.logic.truth(kind == name) for name in ("prompt", "carrier", "receipt", "summary"))
+        prompt, carrier, receipt, summary = is_a
         no = self.logic.truth(False)
-        return MessageFacts(
-            *truths, self.move.opens if is_carrier else no, self.move.closes if is_carrier else no, tokens
-        )
+        opens, closes = (self.move.opens, self.move.closes) if kind == "carrier" else (no, no)
+        return MessageFacts(prompt, carrier, receipt, summary, opens, closes, tokens)
 
     def _moved(self, covers: Covers) -> Covers:
         """Where the ids of a memory lie after the event; not intact once one of them is gone."""
         if self.move.name in TRUNCATING:
-            return covers._replace(intact=self.logic.every(covers.intact, index.survives(covers.end, self.cut)))
+            return covers._replace(
+                intact=self.logic.every(covers.intact, index.survives(covers.end, self.cut))
+            )
         if self.move.name == "ApplyCompaction":
             k = self.move.at
             return Covers(

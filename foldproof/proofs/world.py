@@ -99,9 +99,8 @@ class Unbounded:
         self.freezer = _integers("frozen_memory_over")
         self._message = [_truths(f"is_{kind}") for kind in ("prompt", "carrier", "receipt", "summary")]
         self._message += [_truths("carrier_opens"), _truths("carrier_closes"), _integers("message_tokens")]
-        self._span = [
-            _truths("node_present"), _integers("node_opened_at"), _truths("node_closed"), _integers("node_closed_at")
-        ]  # fmt: skip
+        self._span = [_truths("node_present"), _integers("node_opened_at")]
+        self._span += [_truths("node_closed"), _integers("node_closed_at")]
         self._frozen = [_truths("frozen_present"), _integers("frozen_start"), _integers("frozen_end_of")]
         self._covers = {owner: _covers_of(owner) for owner in ("node", "frozen")}
 
@@ -114,7 +113,8 @@ class Unbounded:
 
     def frozen_memory(self, key: Any) -> FrozenFacts:
         covers = Covers(*(part(key) for part in self._covers["frozen"]))
-        return FrozenFacts(*(part(key) for part in self._frozen), covers)
+        present, start, end = (part(key) for part in self._frozen)
+        return FrozenFacts(present, start, end, covers)
 
     def opened_by(self, i: Index) -> Truth:
         return _opened(self, self.opener(i), i)
@@ -208,7 +208,9 @@ class Moved:
         f = self.effect.before
         commits = self.effect.commits if self.effect.move.name in COMMITTING else TERMS.truth(False)
         ours = TERMS.every(commits, f.closes, i == f.carrier)
-        return _closed(self, TERMS.choose(ours, self.before.cursor, self.before.closer(self.place_before(i))), i)
+        return _closed(
+            self, TERMS.choose(ours, self.before.cursor, self.before.closer(self.place_before(i))), i
+        )
 
     def frozen_over(self, i: Index) -> Truth:
         new = self.effect.new_frozen()

@@ -11,8 +11,8 @@ from foldproof.model.design import DESIGN, Clause
 from foldproof.model.events import Event
 from foldproof.model.machine import Clauses
 from foldproof.model.state import State
-from foldproof.proofs.slots import Room, abstract, after, normal
 from foldproof.proofs.moves import move_of
+from foldproof.proofs.slots import Room, abstract, after, normal
 
 ROOM = Room(messages=5, nodes=3, frozen=5)
 

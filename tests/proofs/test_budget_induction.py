@@ -17,11 +17,11 @@ from foldproof.proofs.budget import (
     EVENTS,
     INVARIANTS,
     STRENGTHENING,
-    Formula,
     concrete,
     inductive_steps,
     strengthened,
 )
+from foldproof.proofs.induction import Formula
 from foldproof.proofs.paths import Number, paths
 
 CELLS = (*INVARIANTS, *STRENGTHENING, "COVERAGE")
@@ -58,7 +58,7 @@ def _by_cvc5(formula: Formula) -> str:
 def test_the_grid_is_complete() -> None:
     assert set(EVENTS) == set(get_args(Event))
     for event in EVENTS:
-        assert tuple(_steps(event)) == CELLS
+        assert set(_steps(event)) == set(CELLS)
 
 
 def test_the_initial_state_satisfies_the_strengthened_invariant() -> None:

@@ -14,8 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from foldproof.explore.bulk_run import Run
-from foldproof.explore.bulk_tables import Shared, Tables
-from foldproof.explore.result import OnProgress, SearchResult
+from foldproof.explore.bulk_shard import Assignment
+from foldproof.explore.bulk_tables import ROW_INVARIANTS, Shared, Tables
+from foldproof.explore.bulk_workers import Tally, drive, processes
+from foldproof.explore.result import Counterexample, OnProgress, SearchResult
 from foldproof.model.machine import Clauses, Machine
 
 AUDITED = 3
@@ -32,38 +34,87 @@ def search(
     on_progress: OnProgress | None = None,
     shared: Shared | None = None,
     audited: int = AUDITED,
+    workers: int = 1,
+    memory: int | None = None,
 ) -> SearchResult:
     """Visit every state that the machine reaches within its bound, layer by layer.
 
     As `foldproof.explore.plain.search`: a violating state is counted, not expanded; counterexamples are
     shortest, ``limit`` for each invariant. ``shared`` lets searches of one machine share their tables.
-    ``audited`` states of each layer are compared with the plain model. Raises `UnsupportedError` for
-    another machine or too large a bound, `TooLargeError` when the search outgrows its encoding.
+    ``audited`` states of each layer are compared with the plain model. ``workers`` processes share the
+    search. ``memory`` bounds the bytes held for states and edges; a search that comes to hold more stops
+    after its layer, and is not complete. Raises `UnsupportedError` for another machine or too large a
+    bound, `TooLargeError` when the search outgrows its encoding, `WorkerError` when a worker ends.
     """
     design = machine.design if design is None else design
     checked = tuple(map(str, machine.invariants)) if invariants is None else invariants
-    shared = Shared(machine) if shared is None else shared
     started = time.perf_counter()
     with _without_collection():
-        run = Run(Tables(shared, bound, design, checked), checked, limit, audited, design != machine.design)
-        for progress in run.layers():
-            if on_progress is not None:
-                on_progress(replace(progress, seconds=time.perf_counter() - started))
-        found = run.counterexamples()
+        tables = Tables(Shared(machine) if shared is None else shared, bound, design, checked)
+        if workers > 1:
+            assignments = [
+                Assignment(machine, bound, design, checked, audited, shard, workers)
+                for shard in range(workers)
+            ]
+            with processes(assignments) as team:
+                tally = drive(team, on_progress, memory)
+            found = counterexamples_of(tally, tables, limit)
+        else:
+            run = Run(tables, checked, limit, audited, keep=design != machine.design)
+            tally = _alone(run, on_progress, memory)
+            found = run.counterexamples()
     return SearchResult(
         machine=machine.name,
         bound=bound,
         without=tuple(str(clause) for clause in machine.clauses if clause not in design),
         engine="bulk",
-        states=run.states,
-        transitions=run.transitions,
-        depth=run.depth,
+        states=tally.states,
+        transitions=tally.transitions,
+        depth=tally.depth,
         seconds=time.perf_counter() - started,
         invariants=checked,
-        events=run.transitions_by_event(),
-        complete=True,
+        events=dict(sorted(tally.events.items())),
+        complete=tally.complete,
         counterexamples=found,
     )
+
+
+def _alone(run: Run, on_progress: OnProgress | None, memory: int | None) -> Tally:
+    started = time.perf_counter()
+    complete = True
+    for progress in run.layers():
+        if on_progress is not None:
+            on_progress(replace(progress, seconds=time.perf_counter() - started))
+        if memory is not None and run.graph.nbytes + run.bits.nbytes > memory and progress.frontier:
+            complete = False
+            break
+    return Tally(run.states, run.transitions, run.depth, complete, run.transitions_by_event())
+
+
+def counterexamples_of(tally: Tally, tables: Tables, limit: int) -> dict[str, tuple[Counterexample, ...]]:
+    """The counterexamples of a sharded search: the first layers once more, in one process."""
+    names = [name for name, bit in _bits(tables) if tables.checked & bit]
+    deepest = 0
+    for name in names:
+        met = 0
+        for depth, counts in enumerate(tally.violating):
+            if counts.get(name) and met < limit:
+                met += counts[name]
+                deepest = max(deepest, depth)
+    if not any(any(counts.values()) for counts in tally.violating):
+        return dict.fromkeys(names, ())
+    run = Run(tables, tuple(names), limit, 0, keep=True)
+    for _ in run.layers(deepest):
+        pass
+    return run.counterexamples()
+
+
+def _bits(tables: Tables) -> list[tuple[str, int]]:
+    return [
+        (str(name), 1 << ROW_INVARIANTS.index(name))
+        for name in tables.machine.invariants
+        if name in ROW_INVARIANTS
+    ]
 
 
 @contextmanager

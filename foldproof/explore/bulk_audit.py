@@ -61,6 +61,8 @@ def _compare_violations(graph: Graph, address: Address) -> None:
     tables = graph.tables
     state = tables.parts.decode(address)
     row = int(graph.index.find(np.array([address.key]))[0])
+    if graph.owner.array[row] != graph.shard:
+        return  # its owner knows
     violated = int(graph.violated.array[row])
     live = tables.live(int(graph.length.array[row]))
     if address.observed > live.observed or address.slot // 2 > live.length:

@@ -9,6 +9,7 @@ dependency: an edge of the first two groups is followed once for each distinct v
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 
 import numpy as np
@@ -65,8 +66,10 @@ class Lookup:
 class Graph:
     """Rows and edges of one search, growing as the search reaches them."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, shard: int = 0, shards: int = 1) -> None:
         self.tables = tables
+        self.shard, self.shards = shard, shards
+        self.owner: Growing[np.uint8] = Growing(np.uint8)
         self.index = KeyIndex()
         self.core: Growing[np.int32] = Growing(np.int32)
         self.violated: Growing[np.uint8] = Growing(np.uint8)
@@ -84,6 +87,8 @@ class Graph:
         self._borders_after: Growing[np.int32] = Growing(np.int32, len(tables.events))
         self._borders_number: dict[tuple[int, int], int] = {}
         self._pending_at = Lookup(lambda key: self._shapes.pending_at(key >> 4, key & 15))
+        self._node_hashes: Growing[np.int64] = Growing(np.int64)
+        self._history_lengths: Growing[np.uint8] = Growing(np.uint8)
         self._epoch_starts: Growing[np.int64] = Growing(np.int64)
         self._after: Growing[np.int32] = Growing(np.int32, len(tables.events))
         self._after_known: Growing[np.bool_] = Growing(np.bool_)
@@ -118,16 +123,37 @@ class Graph:
         """Facts of new rows: core, violated invariants, length of the history."""
         history, nodes, borders, pending, enabled, error = (unpack(keys, name) for name in KEY)
         starts = self._epoch_starts_of(borders)
+        count = len(keys)
+        owner = self._owners(nodes, starts)
+        self.owner.append(owner)
+        self.length.append(self._lengths_of(history))
+        for column in (self.core, self.violated, self.events, self._expanded):
+            column.extend_zeros(count)
+        for group in self.groups:
+            group.add_rows(count)
+        own = np.flatnonzero(owner == self.shard)
+        history, nodes, borders, starts = history[own], nodes[own], borders[own], starts[own]
+        pending, enabled, error = pending[own], enabled[own], error[own]
         sync = self._sync(_packed(_SYNC_KEY, history, nodes, starts, pending))
         cores = self._cores(_packed(_CORE_KEY, sync >> 1, nodes, borders, pending, enabled))
         facts = self._core_facts.array[cores]
-        self.core.append(cores)
-        self.length.append(facts[:, 0])
-        self.violated.append(facts[:, 1] | SYNC * (sync & 1) | CAL * (error != ERROR_ZERO))
-        self.events.extend_zeros(len(keys))
-        self._expanded.extend_zeros(len(keys))
-        for group in self.groups:
-            group.add_rows(len(keys))
+        first = len(self) - count
+        self.core.array[first + own] = cores
+        self.violated.array[first + own] = facts[:, 1] | SYNC * (sync & 1) | CAL * (error != ERROR_ZERO)
+
+    def _owners(self, nodes: Ints, starts: Ints) -> Ints:
+        """Which shard each row belongs to: by nodes and epoch, so that a shape belongs to one shard."""
+        if self.shards == 1:
+            return np.zeros(len(nodes), np.int64)
+        known = self.tables.parts.nodes.parts
+        new = [zlib.crc32(repr(part).encode()) for part in known[self._node_hashes.size :]]
+        self._node_hashes.append(np.array(new, np.int64))
+        return (self._node_hashes.array[nodes] * 31 + starts * 7919 >> 3) % self.shards
+
+    def _lengths_of(self, histories: Ints) -> NDArray[np.uint8]:
+        known = self.tables.parts.histories.parts
+        self._history_lengths.append(np.array([len(part) for part in known[self._history_lengths.size :]]))
+        return self._history_lengths.array[histories]
 
     def _epoch_starts_of(self, borders: Ints) -> Ints:
         known = self.tables.parts.borders.parts

@@ -64,16 +64,32 @@ class Bits:
         """The layer of the initial state alone."""
         self._grow()
         self._next.array[row, observed] = 1 << slot
-        return self._harvest()
+        return self.harvest()
 
     def follow(self, layer: Layer) -> Reached:
         """The states that one event leads to from a layer of states that are to be expanded."""
+        self.spread(layer)
+        return self.harvest()
+
+    def spread(self, layer: Layer) -> None:
+        """Follow all edges of a layer, without looking at what is new."""
         self.graph.expand(layer.rows)
         self._grow()
         self._follow_observed(layer)
         self._follow_gauges(layer)
         self._follow_both(layer)
-        return self._harvest()
+
+    def of_others(self) -> Layer:
+        """New bits of rows that belong to other shards: each is handed out once."""
+        self._grow()
+        rows = np.flatnonzero(self.graph.owner.array != self.graph.shard)
+        return self._take(rows[self._next.array[rows].any(axis=1)])
+
+    def receive(self, keys: Ints, bits: Words) -> None:
+        """Bits of own rows that other shards have reached."""
+        rows = self.graph.rows(keys)
+        self._grow()
+        self._next.array[rows] |= bits
 
     def expandable(self, layer: Layer) -> Layer:
         """The states of a layer that violate nothing checked."""
@@ -96,17 +112,18 @@ class Bits:
         for array in (self.visited, self._next, self._observed_followed, self._gauges_followed):
             array.extend_zeros(missing)
 
-    def _harvest(self) -> Reached:
+    def harvest(self) -> Reached:
         """The bits reached that were not known: they are now, and the room for the next layer is empty."""
-        reached = self._next.array
-        rows = np.flatnonzero(reached.any(axis=1))
-        known = self.visited.array[rows]
-        bits = reached[rows] & ~known
-        self.visited.array[rows] = known | bits
-        reached[rows] = 0
-        some = bits.any(axis=1)
-        found = Layer(rows[some], bits[some])
+        found = self._take(np.flatnonzero(self._next.array.any(axis=1)))
         return Reached(found, self.expandable(found))
+
+    def _take(self, rows: Ints) -> Layer:
+        known = self.visited.array[rows]
+        bits = self._next.array[rows] & ~known
+        self.visited.array[rows] = known | bits
+        self._next.array[rows] = 0
+        some = bits.any(axis=1)
+        return Layer(rows[some], bits[some])
 
     def _set(self, rows: NDArray[np.int32], blocks: NDArray[np.signedinteger[Any]], bits: Words) -> None:
         flat = self._next.array.reshape(-1)

@@ -23,10 +23,17 @@ class Run:
     """The state of a search: graph, bits, counts, violations met; the layers, if they are kept."""
 
     def __init__(
-        self, tables: Tables, checked: tuple[str, ...], limit: int, audited: int, keep: bool
+        self,
+        tables: Tables,
+        checked: tuple[str, ...],
+        limit: int,
+        audited: int,
+        keep: bool,
+        shard: int = 0,
+        shards: int = 1,
     ) -> None:
         self.tables, self.checked, self.limit, self.audited, self.keep = tables, checked, limit, audited, keep
-        self.graph = Graph(tables)
+        self.graph = Graph(tables, shard, shards)
         self.bits = Bits(self.graph, tables.checked)
         self.states = self.transitions = self.depth = 0
         self.kept: list[Layer] = []
@@ -42,9 +49,9 @@ class Run:
                 self.kept.append(layer)
             self.depth += 1
             reached = self.bits.follow(layer)
-            self.transitions += self._events_of(layer)
+            self.count(layer)
             audit(self.graph, layer, self.audited, seed=self.depth)
-            self.frontier = self._enter(reached)
+            self.frontier = self.enter(reached)
             elapsed = time.perf_counter() - started
             yield Progress(self.depth, self.frontier.states, self.states, self.transitions, elapsed)
 
@@ -72,6 +79,7 @@ class Run:
         taken = np.zeros(len(names), np.int64)
         for start in range(0, len(self.graph), CHUNK):
             rows = np.arange(start, min(start + CHUNK, len(self.graph)))
+            rows = rows[self.graph.owner.array[rows] == self.graph.shard]
             expanded = self.bits.expandable(Layer(rows, self.bits.visited.array[rows]))
             sizes = np.bitwise_count(expanded.bits).sum(axis=1, dtype=np.int64)
             for group in self.graph.groups:
@@ -89,23 +97,30 @@ class Run:
                     if int(bits[observed]) >> slot & 1:
                         yield self.tables.parts.decode(Address(int(key), int(observed), slot))
 
-    def _begin(self) -> Layer:
-        address = self.tables.parts.address(self.tables.machine.initial)
-        row = int(self.graph.rows(np.array([address.key]))[0])
-        return self._enter(self.bits.start(row, address.observed, address.slot))
-
-    def _enter(self, reached: Reached) -> Layer:
+    def enter(self, reached: Reached) -> Layer:
         """Count what was reached, note what it violates, and give back what is to be expanded."""
         self.states += reached.found.states
         if reached.frontier.states != reached.found.states:
             for name, found in self.met.items():
                 if sum(met.states.states for met in found) < self.limit:
-                    bit = 1 << ROW_INVARIANTS.index(name)
-                    violating = self.bits.violating(reached.found, bit)
+                    violating = self.violating(reached.found, name)
                     if len(violating.rows):
                         found.append(Met(self.depth, violating))
         return reached.frontier
 
-    def _events_of(self, layer: Layer) -> int:
+    def violating(self, layer: Layer, invariant: str) -> Layer:
+        """The states of a layer that violate an invariant."""
+        return self.bits.violating(layer, 1 << ROW_INVARIANTS.index(invariant))
+
+    def count(self, layer: Layer) -> None:
+        """Count the transitions of an expanded layer."""
         sizes = np.bitwise_count(layer.bits).sum(axis=1, dtype=np.int64)
-        return int(sizes @ self.graph.events.array[layer.rows].astype(np.int64))
+        self.transitions += int(sizes @ self.graph.events.array[layer.rows].astype(np.int64))
+
+    def _begin(self) -> Layer:
+        address = self.tables.parts.address(self.tables.machine.initial)
+        row = int(self.graph.rows(np.array([address.key]))[0])
+        if self.graph.owner.array[row] != self.graph.shard:
+            empty = np.zeros((0, self.bits.blocks), np.uint32)
+            return Layer(np.zeros(0, np.int64), empty)
+        return self.enter(self.bits.start(row, address.observed, address.slot))

@@ -13,12 +13,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from foldproof.explore.bulk_low import BulkError, NotSupportedError
+from foldproof.explore.bulk_parts import TooLargeError, UnsupportedError
 from foldproof.explore.bulk_run import Run
 from foldproof.explore.bulk_shard import Assignment
 from foldproof.explore.bulk_tables import ROW_INVARIANTS, Shared, Tables
-from foldproof.explore.bulk_workers import Tally, drive, processes
+from foldproof.explore.bulk_workers import Tally, WorkerError, drive, processes
 from foldproof.explore.result import Counterexample, OnProgress, SearchResult
 from foldproof.model.machine import Clauses, Machine
+
+__all__ = [
+    "BulkError",
+    "NotSupportedError",
+    "TooLargeError",
+    "UnsupportedError",
+    "WorkerError",
+    "search",
+]
 
 AUDITED = 3
 """States of each layer that are compared with the plain model."""

@@ -87,7 +87,7 @@ class Graph:
         self._borders_after: Growing[np.int32] = Growing(np.int32, len(tables.events))
         self._borders_number: dict[tuple[int, int], int] = {}
         self._pending_at = Lookup(lambda key: self._shapes.pending_at(key >> 4, key & 15))
-        self._node_hashes: Growing[np.int64] = Growing(np.int64)
+        self._history_hashes: Growing[np.int64] = Growing(np.int64)
         self._history_lengths: Growing[np.uint8] = Growing(np.uint8)
         self._epoch_starts: Growing[np.int64] = Growing(np.int64)
         self._after: Growing[np.int32] = Growing(np.int32, len(tables.events))
@@ -124,7 +124,7 @@ class Graph:
         history, nodes, borders, pending, enabled, error = (unpack(keys, name) for name in KEY)
         starts = self._epoch_starts_of(borders)
         count = len(keys)
-        owner = self._owners(nodes, starts)
+        owner = self._owners(history)
         self.owner.append(owner)
         self.length.append(self._lengths_of(history))
         for column in (self.core, self.violated, self.events, self._expanded):
@@ -141,14 +141,14 @@ class Graph:
         self.core.array[first + own] = cores
         self.violated.array[first + own] = facts[:, 1] | SYNC * (sync & 1) | CAL * (error != ERROR_ZERO)
 
-    def _owners(self, nodes: Ints, starts: Ints) -> Ints:
-        """Which shard each row belongs to: by nodes and epoch, so that a shape belongs to one shard."""
+    def _owners(self, histories: Ints) -> Ints:
+        """Which shard each row belongs to: by history, so that most events stay within a shard."""
         if self.shards == 1:
-            return np.zeros(len(nodes), np.int64)
-        known = self.tables.parts.nodes.parts
-        new = [zlib.crc32(repr(part).encode()) for part in known[self._node_hashes.size :]]
-        self._node_hashes.append(np.array(new, np.int64))
-        return (self._node_hashes.array[nodes] * 31 + starts * 7919 >> 3) % self.shards
+            return np.zeros(len(histories), np.int64)
+        known = self.tables.parts.histories.parts
+        new = [zlib.crc32(repr(part).encode()) for part in known[self._history_hashes.size :]]
+        self._history_hashes.append(np.array(new, np.int64))
+        return (self._history_hashes.array[histories] >> 3) % self.shards
 
     def _lengths_of(self, histories: Ints) -> NDArray[np.uint8]:
         known = self.tables.parts.histories.parts

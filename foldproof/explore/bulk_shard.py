@@ -1,6 +1,6 @@
 """A shard: one process's share of a search, and what shards send each other.
 
-Rows are dealt out by their nodes and epoch. A shard follows its own frontier; bits that it reaches in
+Rows are dealt out by their history. A shard follows its own frontier; bits that it reaches in
 rows of others it sends to them, once. Numbers of parts are a shard's own, so a parcel names the parts
 that it uses first, and the receiver translates. Shards are driven from outside, layer by layer, by
 processes (`foldproof.explore.bulk_workers`) or a cluster (`foldproof.explore.bulk_dask`).

@@ -100,6 +100,10 @@ class Processes:
             self._pipes.append(ours)
             self._processes.append(process)
 
+    @property
+    def pids(self) -> list[int | None]:
+        return [process.pid for process in self._processes]
+
     def reports(self) -> list[Report]:
         """The counts so far."""
         return self._ask("report", [None] * len(self._pipes))

@@ -37,7 +37,7 @@ from foldproof.model.budget_state import (
 from foldproof.model.machine import Clauses
 from foldproof.model.state import Gauge
 from foldproof.proofs import induction
-from foldproof.proofs.induction import Formula, condition, negation, number
+from foldproof.proofs.induction import Steps, condition, negation, number
 from foldproof.proofs.paths import Number
 
 EVENTS = (
@@ -100,9 +100,7 @@ def arbitrary_states() -> Iterator[BudgetState]:
         )
 
 
-def inductive_steps(
-    event_type: type[Event], design: Clauses, leaving_out: str | None = None
-) -> dict[str, Formula]:
+def inductive_steps(event_type: type[Event], design: Clauses, leaving_out: str | None = None) -> Steps:
     """For one event: each invariant, each conjunct of the strengthening, and COVERAGE of the paths."""
     return induction.inductive_steps(
         arbitrary_states(), strengthened, lambda before: _step(before, event_type, design), leaving_out

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import z3
 
+from foldproof.proofs.formula import Formula
 from foldproof.proofs.paths import Condition, Number, coverage, paths, truth_term
 
 StateT = TypeVar("StateT")
@@ -17,12 +18,18 @@ SHAPE = z3.Int("shape")
 """Which of the arbitrary states a formula speaks of."""
 
 
-class Formula(NamedTuple):
-    """Hypotheses and the goal that follows from them. ``taken``: the event's paths, to be shown possible."""
+class Steps(NamedTuple):
+    """One event's inductive step. ``known``: the strengthened invariant before; ``taken``: the conditions of
+    the event's paths, each to be shown possible; ``goals``: what is to follow, by name.
+    """
 
-    hypotheses: list[Any]
-    goal: Any
+    known: Any
     taken: list[Any]
+    goals: dict[str, Any]
+
+    def formula(self, *names: str) -> Formula:
+        """The named goals (all of them without names), from the invariant before."""
+        return Formula([self.known], z3.And(*(self.goals[name] for name in names or self.goals)))
 
 
 def inductive_steps(
@@ -30,8 +37,8 @@ def inductive_steps(
     conjuncts: Conjuncts[StateT],
     step: Callable[[StateT], dict[str, Any] | None],
     leaving_out: str | None = None,
-) -> dict[str, Formula]:
-    """A formula for each name that ``step`` gives, and COVERAGE: the paths leave nothing out.
+) -> Steps:
+    """A goal for each name that ``step`` gives, and COVERAGE: the paths leave nothing out.
 
     ``states`` are symbolic, one for each combination of what is present and what is not. ``step`` returns
     what holds after the event, by name, or None where the event is not enabled. ``leaving_out`` names a
@@ -39,9 +46,11 @@ def inductive_steps(
     """
     goals: dict[str, list[Any]] = {}
     taken: list[Any] = []
+    possible: list[Any] = []
     for shape, before in enumerate(states):
         known = [truth_term(truth) for name, truth in conjuncts(before) if name != leaving_out]
         known_here = z3.And(shape == SHAPE, *known)
+        possible.append(known_here)
         found = list(paths(lambda s=before: step(s), known))  # type: ignore[misc]
         for path in found:
             if path.result is None:
@@ -51,7 +60,7 @@ def inductive_steps(
             for name, holds in path.result.items():
                 goals.setdefault(name, []).append(z3.Implies(here, truth_term(holds)))
         goals.setdefault("COVERAGE", []).append(z3.Implies(known_here, coverage(found)))
-    return {name: Formula([], z3.And(*parts), taken) for name, parts in goals.items()}
+    return Steps(z3.Or(*possible), taken, {name: z3.And(*parts) for name, parts in goals.items()})
 
 
 def number(name: str) -> Any:

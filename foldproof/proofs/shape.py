@@ -15,7 +15,7 @@ from foldproof.model.machine import Clauses
 from foldproof.model.passes_state import Checkpoint, Class, Clause, Event, Item, PassState, Phase, direct
 from foldproof.model.state import Message
 from foldproof.proofs import induction
-from foldproof.proofs.induction import Formula, condition, negation, number
+from foldproof.proofs.induction import Steps, condition, negation, number
 
 NOTHING, STATE, LEGACY = range(3)
 """What stands between the stubs and the messages."""
@@ -165,7 +165,9 @@ def effect(s: Shape, move: Move, design: Clauses) -> Shape:
             cancels = s.phase == SUMMARISING and s.shown - n < s.stale and Clause.R16_CANCEL in design
             return (_broken_off(s) if cancels else s)._replace(shown=s.shown - n)
         case "Clear":
-            return Shape()
+            if Clause.R16_CANCEL in design:
+                return Shape()
+            return s._replace(stubs=0, frozen=0, middle=NOTHING, shown=0)
         case "LegacyHead":
             return s._replace(middle=LEGACY, shown=s.shown - n)
         case "Begin":
@@ -251,13 +253,16 @@ def strengthened(s: Shape) -> Iterator[tuple[str, Any]]:
     yield "TORN", negation(begun | (s.phase == TORN)) | ((s.middle == NOTHING) & (s.folds == False))  # noqa: E712
 
 
+CONJUNCTS = tuple(name for name, _ in strengthened(Shape()))
+
+
 def arbitrary() -> Shape:
     """A shape whose every count is arbitrary."""
     names, truths = Shape._fields, ("ordered", "folds", "committed", "resumed")
     return Shape(*(condition(name) if name in truths else number(name) for name in names))
 
 
-def inductive_steps(kind: str, design: Clauses, leaving_out: str | None = None) -> dict[str, Formula]:
+def inductive_steps(kind: str, design: Clauses, leaving_out: str | None = None) -> Steps:
     """For one kind of move: each conjunct of the strengthened invariant, LAYOUT and FROZEN among them."""
 
     def step(before: Shape) -> dict[str, Any] | None:

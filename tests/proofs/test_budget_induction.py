@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, get_args
 
-import cvc5
 import pytest
 import z3
 
@@ -21,18 +20,22 @@ from foldproof.proofs.budget import (
     inductive_steps,
     strengthened,
 )
-from foldproof.proofs.induction import Formula
+from foldproof.proofs.formula import Formula
+from foldproof.proofs.induction import Steps
 from foldproof.proofs.paths import Number, paths
+from foldproof.proofs.solve import ask_cvc5, smt2
 
 CELLS = (*INVARIANTS, *STRENGTHENING, "COVERAGE")
 
 
 @cache
-def _steps(
-    event: type[Event], without: str | None = None, leaving_out: str | None = None
-) -> dict[str, Formula]:
+def _steps(event: type[Event], without: str | None = None, leaving_out: str | None = None) -> Steps:
     design = BUDGET.design if without is None else BUDGET.without(without)
     return inductive_steps(event, design, leaving_out)
+
+
+def _goals(steps: Steps) -> list[tuple[str, Formula]]:
+    return [(name, steps.formula(name)) for name in steps.goals]
 
 
 def _refute(formula: Formula) -> tuple[Any, Any]:
@@ -42,23 +45,10 @@ def _refute(formula: Formula) -> tuple[Any, Any]:
     return answer, solver.model() if answer == z3.sat else None
 
 
-def _by_cvc5(formula: Formula) -> str:
-    """cvc5's answer to hypotheses without the goal, read from SMT-LIB 2."""
-    asked = z3.Solver()
-    asked.add(*formula.hypotheses, z3.Not(formula.goal))
-    solver = cvc5.Solver()
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, "(set-logic ALL)\n" + asked.to_smt2(), "budget")
-    answers = []
-    while not (command := parser.nextCommand()).isNull():
-        answers.append(str(command.invoke(solver, parser.getSymbolManager())).strip())
-    return next(answer for answer in reversed(answers) if answer)
-
-
 def test_the_grid_is_complete() -> None:
     assert set(EVENTS) == set(get_args(Event))
     for event in EVENTS:
-        assert set(_steps(event)) == set(CELLS)
+        assert set(_steps(event).goals) == set(CELLS)
 
 
 def test_the_initial_state_satisfies_the_strengthened_invariant() -> None:
@@ -68,15 +58,15 @@ def test_the_initial_state_satisfies_the_strengthened_invariant() -> None:
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.__name__)
 def test_every_cell_is_proved_by_both_solvers(event: type[Event]) -> None:
-    for name, formula in _steps(event).items():
+    for name, formula in _goals(_steps(event)):
         assert _refute(formula)[0] == z3.unsat, name
-        assert _by_cvc5(formula) == "unsat", name
+        assert ask_cvc5(smt2(formula)) == "unsat", name
 
 
 @pytest.mark.parametrize("event", EVENTS, ids=lambda e: e.__name__)
 def test_no_proof_is_empty(event: type[Event]) -> None:
     """Every path of the event that is counted can be taken from a state that the hypotheses allow."""
-    taken = _steps(event)["START"].taken
+    taken = _steps(event).taken
     assert taken
     for path in taken:
         solver = z3.Solver()
@@ -89,7 +79,7 @@ def test_a_missing_clause_is_refuted_by_a_state_of_the_machine(clause: str) -> N
     """The countermodel is a state that satisfies the strengthening, and the model's own step breaks there."""
     design, refuted = BUDGET.without(clause), 0
     for event_type in EVENTS:
-        for name, formula in _steps(event_type, clause).items():
+        for name, formula in _goals(_steps(event_type, clause)):
             answer, model = _refute(formula)
             assert answer != z3.unknown
             if model is None:
@@ -112,7 +102,9 @@ def test_a_missing_clause_is_refuted_by_a_state_of_the_machine(clause: str) -> N
 def test_every_conjunct_of_the_strengthening_is_needed(conjunct: str) -> None:
     others = [name for name in CELLS if name != conjunct]
     assert any(
-        _refute(_steps(event, None, conjunct)[name])[0] == z3.sat for event in EVENTS for name in others
+        _refute(_steps(event, None, conjunct).formula(name))[0] == z3.sat
+        for event in EVENTS
+        for name in others
     )
 
 

@@ -11,8 +11,10 @@ from foldproof.explore.plain import transitions_breadth_first
 from foldproof.model.passes import PASS
 from foldproof.model.passes_invariants import inv_frozen, inv_layout
 from foldproof.proofs import induction
-from foldproof.proofs.induction import Formula
+from foldproof.proofs.formula import Formula
+from foldproof.proofs.induction import Steps
 from foldproof.proofs.shape import (
+    CONJUNCTS,
     GOALS,
     KINDS,
     Move,
@@ -28,13 +30,15 @@ from foldproof.proofs.shape import (
     strengthened,
 )
 
-CONJUNCTS = tuple(name for name, _ in strengthened(Shape()))
-
 
 @cache
-def _steps(kind: str, without: str | None = None, leaving_out: str | None = None) -> dict[str, Formula]:
+def _steps(kind: str, without: str | None = None, leaving_out: str | None = None) -> Steps:
     design = PASS.design if without is None else PASS.without(without)
     return inductive_steps(kind, design, leaving_out)
+
+
+def _goals(steps: Steps) -> list[tuple[str, Formula]]:
+    return [(name, steps.formula(name)) for name in steps.goals]
 
 
 def _refute(formula: Formula) -> z3.ModelRef | None:
@@ -87,13 +91,13 @@ def test_the_initial_shape() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_step_is_inductive(kind: str) -> None:
     steps = _steps(kind)
-    assert set(steps) == {*CONJUNCTS, "COVERAGE"}
-    assert {name for name, formula in steps.items() if _refute(formula) is not None} == set()
+    assert set(steps.goals) == {*CONJUNCTS, "COVERAGE"}
+    assert {name for name, formula in _goals(steps) if _refute(formula) is not None} == set()
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_proof_is_empty(kind: str) -> None:
-    taken = _steps(kind)["LAYOUT"].taken
+    taken = _steps(kind).taken
     assert taken
     for path in taken:
         solver = z3.Solver()
@@ -109,13 +113,14 @@ def test_no_proof_is_empty(kind: str) -> None:
         ("R11_last", "CommitChunk", "LAYOUT"),
         ("R13_resume", "Refuse", "LAYOUT"),
         ("R16_cancel", "Undo", "COUNTS"),
+        ("R16_cancel", "Clear", "COUNTS"),
         ("R17_boundary", "Undo", "COUNTS"),
     ],
 )
 def test_a_missing_clause_is_refuted(clause: str, kind: str, name: str) -> None:
     """The countermodel is a shape that satisfies the invariant, and the step on numbers breaks there."""
     design = PASS.without(clause)
-    model = _refute(_steps(kind, clause)[name])
+    model = _refute(_steps(kind, clause).formula(name))
     assert model is not None
     before = induction.concrete(model, arbitrary())
     move = induction.concrete(model, Move(kind, induction.number("messages"), induction.number("planned")))
@@ -129,6 +134,6 @@ def test_every_conjunct_is_needed(conjunct: str) -> None:
     assert any(
         _refute(formula) is not None
         for kind in KINDS
-        for name, formula in _steps(kind, None, conjunct).items()
+        for name, formula in _goals(_steps(kind, None, conjunct))
         if name != conjunct
     )

@@ -30,8 +30,9 @@ HELP = """Export the specification for other tools.
   quint    the core kernel in Quint, with a package.json that installs the tool
   dot      the reachable states of a machine within a small bound, for Graphviz
   vectors  a shortest trace for every missing clause of a machine, as JSON, one file each
+  smt2     the proof obligations as SMT-LIB 2, one file each: unsat is proved
 
-quint and dot print one text unless --out names a directory; vectors need --out.
+quint and dot print one text unless --out names a directory; vectors and smt2 need --out.
 
 \b
 Examples:
@@ -41,14 +42,16 @@ Examples:
   foldproof export vectors --machine pass --bound 3 --out traces
 """
 
+_WITHOUT_MACHINE = {"quint": "the twin is of the core", "smt2": "every machine's obligations are written"}
+
 Files = dict[str, str]
 """What is exported: texts by file name."""
 
-_DEFAULT_BOUND = {"quint": 5, "dot": 1, "vectors": 3}
+_DEFAULT_BOUND = {"quint": 5, "dot": 1, "vectors": 3, "smt2": 0}
 
 
 def export(  # noqa: D103 - its help is HELP
-    what: Annotated[str, typer.Argument(metavar="quint|dot|vectors", help="What to export.")],
+    what: Annotated[str, typer.Argument(metavar="quint|dot|vectors|smt2", help="What to export.")],
     bound: Annotated[
         int | None, typer.Option("--bound", "-L", help="The greatest length of the history.")
     ] = None,
@@ -65,11 +68,11 @@ def export(  # noqa: D103 - its help is HELP
 ) -> int:
     if what not in _EXPORTS:
         raise UsageError(f"there is nothing called {what!r} to export; choose {', '.join(_EXPORTS)}")
-    if out is None and what == "vectors":
-        raise UsageError("vectors are many files: name a directory with --out")
+    if out is None and what in ("vectors", "smt2"):
+        raise UsageError(f"{what} means many files: name a directory with --out")
     spec = chosen_machine(machine)
-    if spec.name != "core" and what == "quint":
-        raise UsageError(f"{what} is of the core machine, not of {machine}")
+    if spec.name != "core" and what in ("quint", "smt2"):
+        raise UsageError(f"{what} has no --machine: {_WITHOUT_MACHINE[what]}")
     design = chosen_design(spec, without, fault)
     if design != spec.design and what != "dot":
         raise UsageError(f"{what} is of the whole design; --without and --fault are for dot")
@@ -117,8 +120,16 @@ def _vectors(machine: Machine[Any, Any], bound: int, design: Clauses, max_states
     return trace_vectors(machine, bound)
 
 
+def _smt2(machine: Machine[Any, Any], bound: int, design: Clauses, max_states: int) -> Files:
+    from foldproof.proofs.obligations import OBLIGATIONS  # noqa: PLC0415
+    from foldproof.proofs.solve import smt2  # noqa: PLC0415
+
+    return {f"{name.replace('/', '-')}.smt2": smt2(o.formula()) for name, o in OBLIGATIONS.items()}
+
+
 _EXPORTS: dict[str, Callable[[Machine[Any, Any], int, Clauses, int], Files]] = {
     "quint": _quint,
     "dot": _dot,
     "vectors": _vectors,
+    "smt2": _smt2,
 }

@@ -6,6 +6,7 @@ from foldproof.model.design import DESIGN, Clause, without
 from foldproof.model.machine import Clauses
 from foldproof.proofs import consequences, gauge
 from foldproof.proofs.cells import EVENTS, inductive_step
+from foldproof.proofs.extended import EXTENDED
 from foldproof.proofs.formula import Formula, Mutant, Obligation
 from foldproof.proofs.invariant import Group
 from foldproof.proofs.lemmas import LEMMAS
@@ -118,6 +119,7 @@ OTHERS: tuple[Obligation, ...] = (
 )
 
 OBLIGATIONS: dict[str, Obligation] = {
-    obligation.name: obligation for obligation in (*LEMMAS, *GRID, *map(_below_the_boundary, Group), *OTHERS)
+    obligation.name: obligation
+    for obligation in (*LEMMAS, *GRID, *map(_below_the_boundary, Group), *OTHERS, *EXTENDED)
 }
 """Every obligation, in the order in which they are shown."""

@@ -15,6 +15,8 @@ from foldproof.explore.tracefile import replay
 from foldproof.explore.vectors import trace_vectors
 from foldproof.model.core import CORE
 from foldproof.model.machines import MACHINES
+from foldproof.proofs.obligations import OBLIGATIONS
+from foldproof.proofs.solve import ask_cvc5
 from foldproof.report.dot import TooManyStatesError, state_graph
 
 
@@ -83,12 +85,22 @@ def test_vectors_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == f"1 files in {tmp_path}\n"
 
 
+def test_smt2_is_written_for_every_obligation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["export", "smt2", "--out", str(tmp_path)]) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"{name.replace('/', '-')}.smt2" for name in OBLIGATIONS
+    }
+    assert ask_cvc5((tmp_path / "budget-Land.smt2").read_text()) == "unsat"
+    assert capsys.readouterr().out == f"{len(OBLIGATIONS)} files in {tmp_path}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["nonsense"], "choose quint, dot, vectors"),
+        (["nonsense"], "choose quint, dot, vectors, smt2"),
         (["vectors"], "name a directory with --out"),
-        (["quint", "--machine", "pass"], "quint is of the core machine"),
+        (["quint", "--machine", "pass"], "the twin is of the core"),
+        (["smt2"], "name a directory with --out"),
         (["quint", "--without", "D9"], "quint is of the whole design"),
         (["dot", "--bound", "-1"], "--bound is the length of a history"),
         (["dot", "--machine", "none"], "there is no machine 'none'"),

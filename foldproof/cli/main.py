@@ -11,6 +11,7 @@ from foldproof import __version__
 from foldproof.cli import (
     check,
     compact,
+    conform,
     export,
     matrix,
     mcp,
@@ -43,6 +44,7 @@ app.command(help=matrix.HELP)(matrix.matrix)
 app.command(help=simulate.HELP)(simulate.simulate)
 app.command(help=replay.HELP)(replay.replay)
 app.command(help=validate.HELP)(validate.validate)
+app.command(help=conform.HELP)(conform.conform)
 app.command(help=export.HELP)(export.export)
 app.command(help=compact.HELP)(compact.compact)
 app.add_typer(recall.app, name="recall")

@@ -22,6 +22,7 @@ class Reading:
     results: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     covered: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     claims: dict[int, list[str]] = field(default_factory=lambda: defaultdict(list))
+    left_over: set[str] = field(default_factory=set)
 
     @property
     def mentioned(self) -> set[str]:
@@ -31,11 +32,14 @@ class Reading:
         return identifier in self.shown or identifier in self.results or identifier in self.covered
 
 
-def read_view(view: tuple[ViewItem, ...], texts: dict[str, str]) -> Reading:
+def read_view(
+    view: tuple[ViewItem, ...], texts: dict[str, str], earlier: frozenset[str] | set[str] = frozenset()
+) -> Reading:
     """Find every known id in a view.
 
     An item that holds a message's whole text shows it, one that holds only its marker covers it.
-    ``synthetic`` only helps: a memory shows nothing, a status line carries nothing.
+    ``synthetic`` only helps: a memory shows nothing, a status line carries nothing. ``earlier`` are ids of
+    sessions before the last reset: where one is met that this session does not have, it is left over.
     """
     reading = Reading()
     for place, item in enumerate(view):
@@ -47,6 +51,8 @@ def read_view(view: tuple[ViewItem, ...], texts: dict[str, str]) -> Reading:
             reading.results[item.result_of].append(place)
         own = {*item.calls, item.result_of}
         for identifier in dict.fromkeys(MARKER.findall(item.text)):
+            if identifier not in texts and identifier in earlier:
+                reading.left_over.add(identifier)
             if identifier not in texts or identifier in own:
                 continue
             marker, text = f"[[{identifier}]]", texts[identifier]
@@ -79,12 +85,15 @@ def hidden(reading: Reading, ledger: Ledger) -> Broken:
 
 
 def resurrected(reading: Reading, ledger: Ledger) -> Broken:
-    """Undone or cleared messages that are shown or covered."""
-    return {
+    """Undone or cleared messages that are shown or covered, and those of a session before the reset."""
+    broken = {
         identifier: f"{identifier} was taken back, but is "
         + ("shown" if identifier in reading.shown or identifier in reading.results else "covered by a memory")
         for identifier in sorted(reading.mentioned & ledger.gone)
     }
+    for identifier in sorted(reading.left_over):
+        broken[identifier] = f"{identifier} is of a session before the reset"
+    return broken
 
 
 def repeated(reading: Reading, ledger: Ledger) -> Broken:

@@ -71,6 +71,7 @@ class Checker:
     notes: list[Finding] = field(default_factory=list)
     applied: int = 0
     ledger: Ledger = field(default_factory=Ledger)
+    earlier: set[str] = field(default_factory=set)
     _standing: dict[str, set[str]] = field(default_factory=dict)
 
     def observe(self, exchange: Exchange) -> list[Finding]:
@@ -80,6 +81,7 @@ class Checker:
         """
         request, reply = exchange.request, exchange.reply
         if isinstance(request, ResetRequest):
+            self.earlier.update(self.ledger.texts)
             self.ledger, self._standing = Ledger(), {}
             name = "reset"
         else:
@@ -117,7 +119,7 @@ class Checker:
             yield "caliber", blackbox.caliber(seen, self.handshake.tokens), sides
         if self.observes("VIEW"):
             assert seen.view is not None
-            reading = blackbox.read_view(seen.view, self.ledger.texts)
+            reading = blackbox.read_view(seen.view, self.ledger.texts, self.earlier)
             sides = (view_text(reading, len(seen.view)), _listed(entry.id for entry in self.ledger.live))
             for check in (
                 blackbox.hidden,

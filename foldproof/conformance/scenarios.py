@@ -208,6 +208,21 @@ SCENARIOS: tuple[Scenario, ...] = (
         "A measured gauge grows with what is appended.",
         "user measure reply user measure",
     ),
+    Scenario(
+        "undo-then-resume",
+        "What was undone stays undone after a resume from disk.",
+        "user reply user reply undo1 restore user",
+    ),
+    Scenario(
+        "clear-then-resume",
+        "What was cleared stays cleared after a resume from disk.",
+        "user reply clear restore user",
+    ),
+    Scenario(
+        "compact-with-tail",
+        "A compaction that keeps a tail shows all of the tail, once.",
+        "user reply user reply compact2 user",
+    ),
     Scenario("resume-empty", "A resume of an empty session is empty.", "restore user restore reply"),
 )
 """Every scenario, in the order of the docs."""

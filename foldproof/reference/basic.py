@@ -9,10 +9,10 @@ from foldproof.reference.passes import (
     PassReport,
     Region,
     Trigger,
+    can_land,
     clean,
     commit,
     missed,
-    on_surface,
     size_after,
 )
 from foldproof.reference.plan import edges, retain_boundary
@@ -36,7 +36,10 @@ class BasicCompactor:
         """Run a pass if the request reaches the threshold, or the provider said that it is too long."""
         if self.session.unfinished_pass is not None and not self.session.pass_runs:
             self._end("interrupted")
-        if trigger == "pressure" and self.session.trigger < self.settings.threshold_tokens:
+        session = self.session
+        if trigger != "request" and (session.trigger < self.settings.threshold_tokens or session.futile):
+            return None
+        if session.landing_refused(ItemClass.BASIC) is not None:
             return None
         return await self._run(trigger)
 
@@ -47,7 +50,7 @@ class BasicCompactor:
     async def _run(self, trigger: Trigger) -> PassReport | None:
         with single_pass(self.session):
             started, view, size = time.perf_counter(), self.session.view(), self.session.tokens
-            end = retain_boundary(view, 0, self.settings, edges(view, 0))
+            end = retain_boundary(view, 0, self.settings, edges(view, 0, self.session.parted()))
             stale = view[:end]
             fresh = tuple(item.message for item in stale if item.kind is not ItemClass.BASIC)
             if not fresh:
@@ -67,7 +70,7 @@ class BasicCompactor:
                 raise
             body = clean(text, self.summary_cap_tokens, self.session.estimate)
             region = Region(ItemClass.BASIC, tuple(item.seq for item in stale), span, body)
-            kept = on_surface(self.session, [region]) and bool(body)
+            kept = can_land(self.session, [region]) and bool(body)
             shrinks = kept and size_after(self.session, [region]) < self.session.tokens
             before, size = self.session.view(), self.session.tokens
             if shrinks:
@@ -92,5 +95,5 @@ class BasicCompactor:
             )
 
     def _end(self, error: str | None) -> None:
-        self.session.record("compaction/end", {"error": error})
+        self.session.record("compaction/end", {"error": error, "window_tokens": self.settings.window_tokens})
         self.session.sync()

@@ -20,17 +20,18 @@ from foldproof.reference.passes import (
     PassReport,
     Region,
     Trigger,
+    can_land,
     checkpoint_text,
     clean,
     commit,
     keyword_of,
     missed,
-    on_surface,
     size_after,
 )
 from foldproof.reference.plan import Plan, is_recalled, plan_pass
 from foldproof.reference.protocols import Summarizer, SummaryRequest
 from foldproof.reference.session import PassRecord, Session
+from foldproof.reference.spine import is_content
 from foldproof.reference.summarizers.extractive import ExtractiveSummarizer
 from foldproof.reference.surface import Item, ItemClass, SurfaceView
 
@@ -79,18 +80,25 @@ class RecallableCompactor:
     async def compact_if_needed(self, trigger: Trigger = "pressure") -> PassReport | None:
         """Run a pass if one is due; call it before every request to the model.
 
-        An interrupted pass is completed first. With ``overflow`` (the provider said that the request is
-        too long) a pass runs whatever the estimate says. None when nothing was due, or nothing to gain.
-        Raises `PassFailedError` when the state could not be written.
+        An interrupted pass is completed first. One is due when the view reaches the threshold, the last
+        one was not futile, and enough is stale. With ``overflow`` (the provider said that the request is
+        too long) the view has to reach it, too: a rejection for another reason is no overflow; and one
+        turn starts at most ``overflow_passes``. None when nothing was due, or nothing to gain. Raises
+        `PassFailedError` when the state could not be written.
         """
         resumed = await self.resume()
-        if trigger == "pressure":
-            if self.session.trigger < self.settings.threshold_tokens:
-                return resumed
-            plan = plan_pass(self.session.view(), self.settings)
-            if plan is None or self._deferred(plan):
-                return resumed
+        if trigger in ("pressure", "overflow") and not self._due(trigger):
+            return resumed
         return await self._run(trigger) or resumed
+
+    def _due(self, trigger: Trigger) -> bool:
+        session = self.session
+        if session.trigger < self.settings.threshold_tokens or session.futile:
+            return False
+        if trigger == "overflow":
+            return session.overflow_passes < self.settings.overflow_passes
+        plan = self._plan()
+        return plan is not None and not self._deferred(plan)
 
     async def compact_now(self) -> PassReport | None:
         """Run a pass on request. None, and nothing written, when there is nothing useful to compact."""
@@ -100,6 +108,8 @@ class RecallableCompactor:
         """Complete a pass that a crash interrupted, or close it if nothing of it was committed."""
         record = self.session.unfinished_pass
         if record is None or self.session.pass_runs:
+            return None
+        if record.committed and self.session.landing_refused(ItemClass.STATE) is not None:
             return None
         if not record.committed:
             self._end("interrupted before anything was committed")
@@ -112,7 +122,7 @@ class RecallableCompactor:
     async def _run(self, trigger: Trigger) -> PassReport | None:
         with single_pass(self.session):
             view = self.session.view()
-            plan = plan_pass(view, self.settings)
+            plan = self._plan()
             if plan is None:
                 return None
             jobs = self._jobs(view, plan)
@@ -137,11 +147,11 @@ class RecallableCompactor:
         regions = [job.region(body) for job, body in zip(jobs, bodies, strict=True)]
         before, size = self.session.view(), self.session.tokens
         outcome: Outcome = "committed"
-        if not on_surface(self.session, regions):
-            outcome = "overtaken"  # an undo or a clear came between: there is nothing left to replace
+        if not can_land(self.session, regions):
+            outcome = "overtaken"  # what it was made from is no longer there, or nothing may land now
         elif guarded and not await self._shrinks(regions):
             outcome = "guard"
-        elif not on_surface(self.session, regions):  # the count, too, takes its time
+        elif not can_land(self.session, regions):  # the count, too, takes its time
             outcome = "overtaken"
         if outcome == "committed":
             before, size = self.session.view(), self.session.tokens
@@ -186,6 +196,12 @@ class RecallableCompactor:
         jobs = self._jobs(view, plan, state=state, staled=staled)
         return await self._finish("resume", view, jobs, 0, guarded=False)
 
+    def _plan(self) -> Plan | None:
+        """The pass over the view as it is now; none when nothing is stale, or nothing could land."""
+        if self.session.landing_refused(ItemClass.STATE) is not None:
+            return None
+        return plan_pass(self.session.view(), self.settings, self.session.parted())
+
     def _jobs(
         self, view: SurfaceView, plan: Plan, state: str | None = None, staled: Sequence[Item] = ()
     ) -> list[_Job]:
@@ -198,18 +214,19 @@ class RecallableCompactor:
         keywords = tuple(line for line in (keyword_of(stub.text) for stub in stubs) if line)
         recent = tuple(stub.body for stub in stubs[-LATEST_STUBS:])
         if state is None:
-            state = self._state_in(view[plan.start : plan.retained])
+            # A crashed pass may have folded the state away before it wrote the next one.
+            state = self._state_in(view[plan.start : plan.retained]) or self.session.state_text
         jobs = []
         for start, end in plan.chunks:
             items = tuple(view[start:end])
-            own = [item for item in items if item.kind is ItemClass.MESSAGE]
+            own = [item for item in items if is_content(item)]
             request = None
             if own and not is_recalled(own):
                 messages = tuple(item.message for item in own)
                 request = SummaryRequest("stub", messages, self.settings.stub_tokens, state, keywords, recent)
             jobs.append(_Job(ItemClass.INDEX, items, (items[0].seq, items[-1].seq), request))
         everything = [*staled, *view[plan.start : plan.retained]]
-        messages = tuple(item.message for item in everything if item.kind is ItemClass.MESSAGE)
+        messages = tuple(item.message for item in everything if is_content(item))
         trailing = tuple(view[plan.trailing[0] : plan.trailing[1]])
         request = SummaryRequest("state", messages, self.settings.state_cap_tokens, state)
         wide = (everything[0].seq, everything[-1].seq)
@@ -275,14 +292,16 @@ class RecallableCompactor:
         return _stale(self.session.view(), plan) < refused + self.settings.chunk_tokens // 2
 
     def _end(self, error: str | None, stale: int = 0) -> None:
-        data = {"error": error} | ({"stale_tokens": stale} if stale else {})
+        data = {"error": error, "window_tokens": self.settings.window_tokens} | (
+            {"stale_tokens": stale} if stale else {}
+        )
         self.session.record("compaction/end", data)
         self.session.sync()
 
 
 def _stale(view: SurfaceView, plan: Plan) -> int:
     items = view[plan.start : plan.retained]
-    return sum(item.tokens for item in items if item.kind is ItemClass.MESSAGE)
+    return sum(item.tokens for item in items if is_content(item))
 
 
 def _replaced(view: SurfaceView, regions: Sequence[Region], last_seq: int) -> list[ChatMessage]:

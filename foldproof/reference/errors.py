@@ -45,6 +45,17 @@ class UndoRejectedError(FoldproofError):
         self.reason = reason
 
 
+class TransitionRejectedError(FoldproofError):
+    """A call or a message that the task tree does not take now.
+
+    ``reason``: pending, fold-off, no-open-task.
+    """
+
+    def __init__(self, reason: str, what: str) -> None:
+        super().__init__(what)
+        self.reason = reason
+
+
 class PassRefusedError(FoldproofError):
     """A pass that cannot run now: another one runs, or a crashed one has to be resumed first."""
 

@@ -210,6 +210,33 @@ class LogWriter:
             self._broken = True  # the next open finds a torn line and moves it aside
 
 
+class MemoryLog:
+    """A log that lives in memory: the same lines, checked the same way, without a file."""
+
+    path: Final = Path("memory")
+
+    def __init__(self) -> None:
+        self.session_id = str(uuid.uuid4())
+        self._lines: list[bytes] = []
+
+    def events(self) -> list[Event]:
+        """Every event, read from its line."""
+        values = (decode_line(line[:-1]) for line in self._lines)
+        return [Event(value["seq"], value["type"], value["data"]) for value in values]
+
+    def append(self, items: Iterable[tuple[str, dict[str, Any]]]) -> Sequence[Event]:
+        first = len(self._lines) + 1
+        events = [Event(first + n, kind, data) for n, (kind, data) in enumerate(items)]
+        self._lines += [encode_line({"seq": e.seq, "type": e.type, "data": e.data}) for e in events]
+        return events
+
+    def sync(self) -> None:
+        """Nothing outlives the process, so nothing is forced anywhere."""
+
+    def close(self) -> None:
+        """A log in memory holds no lock."""
+
+
 def _locked(path: Path) -> FileLock:
     lock = FileLock(f"{path}.lock")
     try:

@@ -125,8 +125,10 @@ def commit(session: Session, regions: Sequence[Region]) -> None:
         session.record("checkpoint", {"summary": seq})
 
 
-def on_surface(session: Session, regions: Sequence[Region]) -> bool:
-    """Whether every region still lies on the surface as it was planned, nothing taken out of it."""
+def can_land(session: Session, regions: Sequence[Region]) -> bool:
+    """Whether a region may land now, and every one still lies on the surface as it was planned."""
+    if any(session.landing_refused(region.kind) is not None for region in regions):
+        return False
     view = session.view()
     place = {item.seq: position for position, item in enumerate(view)}
     for region in regions:

@@ -5,11 +5,12 @@ All positions are surface positions; a boundary at ``p`` lies before the item at
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from foldproof.reference.settings import Settings
+from foldproof.reference.spine import is_content
 from foldproof.reference.surface import Item, ItemClass
 
 RECALL_TOOLS = frozenset({"history_read", "history_search"})
@@ -40,7 +41,7 @@ def frozen_end(view: Sequence[Item]) -> int:
     return 0
 
 
-def edges(view: Sequence[Item], start: int) -> list[bool]:
+def edges(view: Sequence[Item], start: int, parted: Container[int] = ()) -> list[bool]:
     """For each position from ``start`` to the end: does a boundary there leave calls and results together?
 
     ``result[i]`` speaks of position ``start + i``. A call is open until its last result; one without
@@ -59,13 +60,13 @@ def edges(view: Sequence[Item], start: int) -> list[bool]:
         message = view[position].message
         if message.result_of is None:
             unanswered = False
-        out.append(position > open_until and not unanswered)
+        out.append(position > open_until and not unanswered and position not in parted)
         for call in message.calls:
             if call.id in last_result:
                 open_until = max(open_until, last_result[call.id])
             else:
                 unanswered = True
-    out.append(open_until < len(view) and not unanswered)
+    out.append(open_until < len(view) and not unanswered and len(view) not in parted)
     return out
 
 
@@ -80,12 +81,12 @@ def retain_boundary(view: Sequence[Item], start: int, settings: Settings, edge: 
     return position
 
 
-def plan_pass(view: Sequence[Item], settings: Settings) -> Plan | None:
+def plan_pass(view: Sequence[Item], settings: Settings, parted: Container[int] = ()) -> Plan | None:
     """Plan a pass over ``view``, none when nothing but checkpoints (or nothing at all) is stale."""
     start = frozen_end(view)
-    edge = edges(view, start)
+    edge = edges(view, start, parted)
     retained = retain_boundary(view, start, settings, edge)
-    if all(view[position].kind is not ItemClass.MESSAGE for position in range(start, retained)):
+    if not any(is_content(view[position]) for position in range(start, retained)):
         return None
     last = _last_boundary(view, start, retained, edge)
     chunks = _chunks(view, start, last, settings, edge)
@@ -128,7 +129,7 @@ def _chunks(
             position = turn if turn is not None else cut
             bounds.append(position)
             size, turn, cut = 0, None, None
-    has_state = view[start].checkpoint is not None
+    has_state = not is_content(view[start])
     if size < target / 2 and (len(bounds) > 1 or not has_state):
         bounds.pop()
     return tuple(pairwise([*bounds, end])) if bounds else ()

@@ -7,72 +7,47 @@ happen.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from foldproof.reference.checkpoints import Checkpoint
-from foldproof.reference.codec import message_from_data, message_to_data
-from foldproof.reference.errors import CorruptLogError, FoldproofError, UndoRejectedError
-from foldproof.reference.log import Event, LogWriter, read_log
-from foldproof.reference.messages import ChatMessage
+from foldproof.model.design import Clause
+from foldproof.reference.codec import message_to_data
+from foldproof.reference.errors import (
+    CorruptLogError,
+    FoldproofError,
+    PassRefusedError,
+    TransitionRejectedError,
+    UndoRejectedError,
+)
+from foldproof.reference.log import Event, LogWriter, MemoryLog, read_log
+from foldproof.reference.messages import ChatMessage, ToolCall
 from foldproof.reference.protocols import CharacterEstimator, TokenEstimator
 from foldproof.reference.settings import Settings
-from foldproof.reference.surface import Item, ItemClass, Surface, SurfaceView
+from foldproof.reference.spine import CLOSES, TransitionKind
+from foldproof.reference.state import PassRecord, SessionState, accepts
+from foldproof.reference.surface import ItemClass
 
-MESSAGE_OVERHEAD = 4
-"""Tokens that a chat API adds to every message for its frame."""
-
-
-@dataclass(slots=True)
-class PassRecord:
-    """A pass as the log tells it: ``regions`` are pairs of boundary seqs, left to right."""
-
-    number: int
-    seq: int
-    compactor: str
-    trigger: str
-    regions: list[tuple[int, int]]
-    committed: int = 0
-    ended: bool = False
-    error: str | None = None
-    stale_tokens: int = 0
+__all__ = ["PassRecord", "Session"]
 
 
-@dataclass(slots=True)
-class _Calls:
-    """Which calls wait for a result; ``known`` refuses an id that is used twice."""
-
-    known: set[str] = field(default_factory=set)
-    waiting: set[str] = field(default_factory=set)
-
-
-class Session:
+class Session(SessionState):
     """An event-sourced session. Use `create`, `open` or `read`; close it, or use it in a ``with``."""
 
     def __init__(
         self,
         path: Path,
         session_id: str,
-        writer: LogWriter | None,
+        writer: LogWriter | MemoryLog | None,
         settings: Settings,
         estimate: TokenEstimator,
     ) -> None:
-        self.path, self.id, self.settings = path, session_id, settings
-        self._writer, self._estimate = writer, estimate
-        self._surface = Surface()
-        self._calls = _Calls()
-        self._gauge_offset = 0
-        self.items: dict[int, Item] = {}
-        self.checkpoints: dict[int, Checkpoint] = {}
-        self.passes: list[PassRecord] = []
-        # The latest text of the class state, committed or not: what a resumed pass merges into.
-        self.state_text = ""
-        self._summary: Checkpoint | None = None
+        super().__init__(settings, estimate)
+        self.path, self.id = path, session_id
+        self._writer = writer
         self.pass_runs = False
-        self.last_seq = 0
 
     @classmethod
     def create(
@@ -97,6 +72,7 @@ class Session:
         session = cls(Path(path), writer.session_id, writer, settings, estimate or CharacterEstimator())
         try:
             session._replay(events)
+            session._resume()
         except BaseException:
             writer.close()
             raise
@@ -114,7 +90,30 @@ class Session:
         session._replay(content.events)
         return session
 
+    @classmethod
+    def in_memory(
+        cls,
+        settings: Settings | None = None,
+        estimate: TokenEstimator | None = None,
+        log: MemoryLog | None = None,
+    ) -> Self:
+        """A session whose log is a list of lines: for tests, and for what need not last.
+
+        With a ``log`` it goes on where that one stands, as `open` does with a file.
+        """
+        settings, log = settings or Settings(), log or MemoryLog()
+        session = cls(log.path, log.session_id, log, settings, estimate or CharacterEstimator())
+        session._replay(log.events())
+        session._resume()
+        return session
+
+    @property
+    def log_in_memory(self) -> MemoryLog | None:
+        """The log of a session that has no file."""
+        return self._writer if isinstance(self._writer, MemoryLog) else None
+
     def close(self) -> None:
+        """Release the log. What was accepted and not settled stays so, and `open` settles it."""
         if self._writer is not None:
             self._writer.close()
 
@@ -126,35 +125,6 @@ class Session:
     ) -> None:
         self.close()
 
-    # --- what it shows -------------------------------------------------------------------------
-
-    def view(self) -> SurfaceView:
-        """What the model would be sent now: a snapshot, in constant time, that never changes."""
-        return self._surface.view()
-
-    @property
-    def tokens(self) -> int:
-        """The estimate of the view."""
-        return self._surface.tokens
-
-    @property
-    def trigger(self) -> int:
-        """What is compared with the threshold: the size last measured, and the estimate since then."""
-        return self._surface.tokens + self._gauge_offset
-
-    @property
-    def unfinished_pass(self) -> PassRecord | None:
-        """A pass that was started and not ended: it runs now, or a crash interrupted it."""
-        return self.passes[-1] if self.passes and not self.passes[-1].ended else None
-
-    def item_tokens(self, message: ChatMessage) -> int:
-        """The estimate of one message in a request."""
-        calls = sum(self._estimate(f"{call.id}{call.name}{call.arguments}") for call in message.calls)
-        return MESSAGE_OVERHEAD + self._estimate(message.text) + calls
-
-    def estimate(self, text: str) -> int:
-        return self._estimate(text)
-
     # --- what changes it -----------------------------------------------------------------------
 
     def append(self, message: ChatMessage) -> int:
@@ -164,6 +134,7 @@ class Session:
     def append_all(self, messages: Iterable[ChatMessage]) -> int:
         """Store messages in one write: all of them or, on an error, none. Returns the last seq."""
         batch = list(messages)
+        self._refuse_while_pending("append")
         self._check_calls(batch)
         self._record([("message", message_to_data(message)) for message in batch])
         if any(message.role == "user" or not message.calls for message in batch):
@@ -177,7 +148,7 @@ class Session:
         self._record([("measure", {"tokens": tokens})])
 
     def undo(self, count: int = 1) -> int:
-        """Take back the last ``count`` user prompts and all that followed; returns how many items went.
+        """Take back the last ``count`` user prompts and all that followed; returns how many messages went.
 
         Raises `UndoRejectedError`: nothing to undo, fewer prompts than asked for, prompts that a pass
         has compacted already, or a pass that a crash left unfinished.
@@ -188,10 +159,9 @@ class Session:
             raise UndoRejectedError(
                 "unfinished-pass", "a pass was interrupted while it committed; resume it first"
             )
-        view = self.view()
-        prompts = [n for n in range(len(view)) if view[n].is_prompt]
+        prompts, boundary = self._undoable(count)
         if len(prompts) < count:
-            if any(item.kind is not ItemClass.MESSAGE for item in view):
+            if boundary:
                 raise UndoRejectedError(
                     "epoch-boundary",
                     f"{len(prompts)} of {count} prompts can be undone; a pass compacted the rest",
@@ -199,22 +169,129 @@ class Session:
             if not prompts:
                 raise UndoRejectedError("empty", "there is no prompt to undo")
             raise UndoRejectedError("insufficient", f"there are {len(prompts)} prompts, not {count}")
-        cut = prompts[-count]
-        self._record([("undo", {"cut": view[cut].seq})])
+        cut = prompts[-1]
+        gone = len(self._history) - cut
+        self._record([("undo", {"cut": self._history[cut].seq})])
         self.sync()
-        return len(view) - cut
+        return gone
+
+    def _undoable(self, count: int) -> tuple[list[int], bool]:
+        """Indices of at most ``count`` prompts, the newest first; whether a boundary ended the look."""
+        prompts: list[int] = []
+        end = self._spine.epoch_start if Clause.D4 in self._design else 0
+        position = len(self._history)
+        while position > end and len(prompts) < count:
+            position -= 1
+            if self._history[position].kind is ItemClass.BASIC:
+                return prompts, True
+            if self._history[position].is_prompt:
+                prompts.append(position)
+        return prompts, end > 0
 
     def clear(self) -> None:
         """Begin anew in the same log: nothing from before is shown or recalled again."""
+        if not self._history:
+            return
         self._record([("clear", {})])
         self.sync()
 
+    # --- the task tree ---------------------------------------------------------------------------
+
+    def call(self, kind: TransitionKind, memory: str = "", message: ChatMessage | None = None) -> int:
+        """Accept a call that opens a task, closes the innermost one, or does both; returns its seq.
+
+        Stores the assistant's message that carries the call (``message``, which makes exactly one call;
+        one is composed without it) and the tool result that accepts it, in one write. The tree changes
+        when the step ends; until then nothing else may be stored. A close leaves ``memory`` in place of
+        the task's messages. Raises `TransitionRejectedError`; ValueError for a message that does not fit.
+        """
+        if not self.fold_enabled:
+            raise TransitionRejectedError("fold-off", f"{kind}: the fold is off; switch it on first")
+        self._refuse_while_pending(kind)
+        if kind in CLOSES and self._spine.cursor is None:
+            raise TransitionRejectedError("no-open-task", f"{kind}: the current epoch has no open task")
+        if message is None:
+            arguments = json.dumps({"memory": memory}) if memory else "{}"
+            call = ToolCall(f"task-{self.last_seq + 1}", f"task_{kind}", arguments)
+            message = ChatMessage("assistant", calls=(call,))
+        if len(message.calls) != 1:
+            raise ValueError(f"message: exactly one call is needed, not {len(message.calls)}")
+        receipt = ChatMessage("tool", "accepted", result_of=message.calls[0].id)
+        self._check_calls([message, receipt])
+        carrier = message_to_data(message) | {"transition": {"kind": kind, "memory": memory}}
+        self._record([("message", carrier), ("message", message_to_data(receipt))])
+        return self.last_seq - 1
+
+    def step_end(self) -> bool:
+        """End a step: commit the pending transition to the tree. Whether there was one that it found."""
+        if not self.fold_enabled:
+            return False
+        settled = self._settle()
+        self.sync()
+        return settled
+
+    def toggle(self, enabled: bool) -> None:
+        """Switch the fold. Off, the view is the whole history; a pending transition is settled first."""
+        if enabled == self.fold_enabled:
+            return
+        if not enabled and self._pending is not None and Clause.D6_SETTLE in self._design:
+            self._settle()
+        self._record([("toggle", {"enabled": enabled})])
+        self.sync()
+
+    def _settle(self) -> bool:
+        pending, found = self._pending, False
+        if pending is not None:
+            start = self._last_observed
+            if Clause.D1C in self._design:
+                start = min(start, len(self._history))
+            if self._index(pending.carrier) >= start:
+                self._commit(pending.carrier, pending.transition.kind)
+                found = True
+        self._pending = None
+        self._last_observed = len(self._history)
+        return found
+
+    def _commit(self, carrier: int, kind: TransitionKind) -> None:
+        if kind not in CLOSES or self._spine.cursor is not None:
+            self._record([(f"transition/{kind}", {"carrier": carrier})])
+
+    def _resume(self) -> None:
+        """After a crash: what lived in memory only is gone, what was accepted and stored is committed."""
+        self._pending = None
+        if Clause.D8 in self._design:
+            for number in range(self._spine.epoch_start, len(self._history) - 1):
+                carrier, receipt = self._history[number : number + 2]
+                asked = carrier.transition
+                if (
+                    asked is not None
+                    and accepts(carrier, receipt)
+                    and not self._spine.records(number, asked.kind)
+                ):
+                    self._commit(carrier.seq, asked.kind)
+        self._last_observed = len(self._history)
+        self._rebase(raw=Clause.D2_RESUME not in self._design)
+
+    def _refuse_while_pending(self, what: str) -> None:
+        if self._pending is not None:
+            raise TransitionRejectedError("pending", f"{what}: a transition is pending; end the step first")
+
+    # --- writing -------------------------------------------------------------------------------
+
     def sync(self) -> None:
+        """Put what was written onto the disk, as the ``fsync`` policy says."""
         if self._writer is not None:
             self._writer.sync()
 
     def record(self, kind: str, data: dict[str, Any]) -> int:
-        """Write one event of a compactor and apply it; returns its seq."""
+        """Write one event of a compactor and apply it; returns its seq.
+
+        Raises `PassRefusedError` for a region that cannot land now.
+        """
+        if kind == "compaction/summary":
+            refused = self.landing_refused(ItemClass(data["kind"]))
+            if refused is not None:
+                raise PassRefusedError(f"nothing can be committed now: {refused}")
         self._record([(kind, data)])
         return self.last_seq
 
@@ -224,102 +301,15 @@ class Session:
         if self._writer is None:
             raise FoldproofError(f"{self.path}: opened for reading only")
         for event in self._writer.append(items):
-            self._apply(event)
+            self.apply(event)
 
     def _replay(self, events: Iterable[Event]) -> None:
         for event in events:
             try:
-                self._apply(event)
+                self.apply(event)
             except (KeyError, TypeError, ValueError) as error:
                 what = f"a {event.type} event that cannot be applied ({type(error).__name__}: {error})"
                 raise CorruptLogError(self.path, what, event.seq + 1) from error
-
-    def _apply(self, event: Event) -> None:
-        data = event.data
-        match event.type:
-            case "message":
-                self._put_message(event.seq, message_from_data(data))
-            case "measure":
-                self._gauge_offset = data["tokens"] - self._surface.tokens
-            case "undo":
-                self._cut(data["cut"])
-            case "clear":
-                self._reset()
-            case "compaction/start":
-                regions = [(first, last) for first, last in data["regions"]]
-                self.passes.append(
-                    PassRecord(len(self.passes) + 1, event.seq, data["compactor"], data["trigger"], regions)
-                )
-            case "compaction/summary":
-                self._summary = Checkpoint.from_data(event.seq, data)
-                if self._summary.kind is not ItemClass.INDEX:
-                    self.state_text = self._summary.body
-            case "checkpoint":
-                self._put_checkpoint(event.seq, data["summary"])
-            case "compaction/end":
-                record = self.passes[-1]
-                record.ended, record.error = True, data.get("error")
-                record.stale_tokens = data.get("stale_tokens", 0)
-            case other:
-                raise ValueError(f"unknown type {other!r}")
-        self.last_seq = event.seq
-
-    def _put_message(self, seq: int, message: ChatMessage) -> None:
-        item = Item(seq, message, self.item_tokens(message))
-        self.items[seq] = item
-        self._surface.append(item)
-        for call in message.calls:
-            self._calls.known.add(call.id)
-            self._calls.waiting.add(call.id)
-        if message.result_of is not None:
-            self._calls.waiting.discard(message.result_of)
-
-    def _put_checkpoint(self, seq: int, summary: int) -> None:
-        checkpoint = self._summary
-        if checkpoint is None or checkpoint.seq != summary:
-            raise ValueError(f"seq {summary} is not the summary before it")
-        start = self._surface.position(checkpoint.shadowed[0])
-        if start is None:
-            raise ValueError(f"seq {checkpoint.shadowed[0]} is not on the surface")
-        end = start + len(checkpoint.shadowed)
-        gone = self.view()[start:end]
-        if [item.seq for item in gone] != list(checkpoint.shadowed):
-            raise ValueError("the shadowed seqs are no span of the surface")
-        message = ChatMessage("user", checkpoint.text)
-        item = Item(seq, message, self.item_tokens(message), checkpoint.kind, checkpoint.seq)
-        self.items[seq] = item
-        self.checkpoints[checkpoint.seq] = checkpoint
-        self._surface.replace(start, end, item)
-        # A result that comes later for a call that is no longer shown could not be paired.
-        self._calls.waiting -= {call.id for old in gone for call in old.message.calls}
-        self._gauge_offset = 0
-        if self.unfinished_pass is not None:
-            self.unfinished_pass.committed += 1
-
-    def _cut(self, seq: int) -> None:
-        position = self._surface.position(seq)
-        if position is None:
-            raise ValueError(f"seq {seq} is not on the surface")
-        gone = self.view()[position:]
-        self._surface.truncate(position)
-        for item in gone:
-            del self.items[item.seq]
-            ids = {call.id for call in item.message.calls}
-            self._calls.known -= ids
-            self._calls.waiting -= ids
-            if item.message.result_of is not None and item.message.result_of in self._calls.known:
-                self._calls.waiting.add(item.message.result_of)
-        self._gauge_offset = 0
-
-    def _reset(self) -> None:
-        self._surface = Surface()
-        self._calls = _Calls()
-        self._gauge_offset = 0
-        self.items.clear()
-        self.checkpoints.clear()
-        self._summary, self.state_text = None, ""
-        if self.unfinished_pass is not None:
-            self.unfinished_pass.ended, self.unfinished_pass.error = True, "cleared"
 
     def _check_calls(self, batch: list[ChatMessage]) -> None:
         made: set[str] = set()

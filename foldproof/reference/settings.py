@@ -24,7 +24,9 @@ class Settings(BaseModel):
     ``threshold_ratio`` of it. ``retain_tokens`` of the newest messages stay verbatim. A pass cuts what
     is stale into chunks of about ``chunk_tokens``, each indexed by a stub of at most ``stub_tokens``;
     the state takes at most ``state_cap_tokens``. ``page_chars`` and ``snippet_chars`` bound what the
-    recall tools return at once, in characters.
+    recall tools return at once, in characters. ``message_overhead_tokens`` is what a chat API adds to
+    every message for its frame; ``overflow_passes`` bounds the passes that one turn may start because
+    the provider called its request too long.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -38,6 +40,8 @@ class Settings(BaseModel):
     page_chars: Annotated[int, Field(gt=0)] = 12_000
     snippet_chars: Annotated[int, Field(gt=0)] = 240
     search_limit: Annotated[int, Field(gt=0)] = 20
+    message_overhead_tokens: Annotated[int, Field(ge=0)] = 4
+    overflow_passes: Tokens = 2
     max_concurrency: Annotated[int, Field(gt=0)] = 8
     fsync: Fsync = "turn"
 

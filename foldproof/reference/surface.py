@@ -7,21 +7,30 @@ after an append costs the same however long the session is, and it never changes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import overload
+from typing import Literal, overload
 
 from foldproof.reference.messages import ChatMessage
 
 
 class ItemClass(StrEnum):
-    """What an item is: a stored message, or which kind of checkpoint."""
+    """What an item is: a stored message, or which kind of checkpoint (a task's is its memory)."""
 
     MESSAGE = "message"
     INDEX = "index"
     STATE = "state"
     BASIC = "basic"
+    TASK = "task"
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """What an accepted call asks of the task tree; ``memory`` is the text that a close leaves behind."""
+
+    kind: Literal["open", "close", "next"]
+    memory: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +38,8 @@ class Item:
     """One item. ``seq`` is the event that put it on the surface.
 
     ``checkpoint`` is the seq of its summary, if it is a checkpoint; ``tokens`` is the session's estimate
-    of what it costs in a request.
+    of what it costs in a request. ``covers`` counts the messages of the history that it stands for.
+    ``transition`` is set on the message that carries an accepted call of the task tree.
     """
 
     seq: int
@@ -37,6 +47,8 @@ class Item:
     tokens: int
     kind: ItemClass = ItemClass.MESSAGE
     checkpoint: int | None = None
+    covers: int = 1
+    transition: Transition | None = None
 
     @property
     def is_prompt(self) -> bool:
@@ -78,9 +90,9 @@ class SurfaceView(Sequence[Item]):
 class Surface:
     """The live surface with its running size."""
 
-    def __init__(self) -> None:
-        self._items: list[Item] = []
-        self.tokens = 0
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        self._items: list[Item] = list(items)
+        self.tokens = sum(item.tokens for item in self._items)
 
     def __len__(self) -> int:
         return len(self._items)

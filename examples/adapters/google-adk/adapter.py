@@ -1,0 +1,174 @@
+"""google-adk 2.13.0 over the conformance protocol: Runner.rewind_async, event compaction, SqliteSessionService.
+
+Run as `adapter.py [sliding|tokens] [WINDOW]`: which of the package's two compaction triggers, and, with a number, reads of
+the session limited to that many recent events (`RunConfig.get_session_config`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+warnings.simplefilter("ignore")
+logging.disable(logging.WARNING)
+
+from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.agents.run_config import RunConfig  # noqa: E402
+from google.adk.apps.app import App, EventsCompactionConfig  # noqa: E402
+from google.adk.events import Event  # noqa: E402
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse  # noqa: E402
+from google.adk.runners import Runner  # noqa: E402
+from google.adk.sessions.base_session_service import GetSessionConfig  # noqa: E402
+from google.adk.sessions.sqlite_session_service import SqliteSessionService  # noqa: E402
+from google.genai import types  # noqa: E402
+from wire import Harness, Rejected, item, markers, serve  # noqa: E402
+
+APP, USER, SESSION = "app", "user", "session"
+PROBE = "What would be sent now?"
+CONFIGS = {
+    # Every completed invocation is summarised, without overlap between summaries.
+    "sliding": {"compaction_interval": 1, "overlap_size": 0},
+    # Any prompt is over the threshold; the last event stays raw.
+    "tokens": {"token_threshold": 1, "event_retention_size": 1},
+}
+
+
+def content(role: str, text: str) -> types.Content:
+    """A text content."""
+    return types.Content(role=role, parts=[types.Part(text=text)])
+
+
+def text_of(value: Any) -> str:
+    """All text of a content."""
+    return "".join(part.text or "" for part in (value.parts or []))
+
+
+class Scripted(BaseLlm):
+    """Says `ok`, echoes markers when asked for a summary, and keeps what it was sent."""
+
+    seen: list[Any] = []  # noqa: RUF012
+
+    async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[Any, None]:
+        """One answer; the summariser's request is the one without an agent's tools and instructions."""
+        sent = list(llm_request.contents)
+        if len(sent) == 1 and "onversation history" in text_of(sent[0]):
+            answer = "Summary of " + markers(text_of(sent[0]))
+        else:
+            self.seen, answer = sent, "ok"
+        yield LlmResponse(
+            content=content("model", answer),
+            usage_metadata=types.GenerateContentResponseUsageMetadata(prompt_token_count=10 * len(sent)),
+        )
+
+
+class Adk(Harness):
+    """One session in a SQLite file."""
+
+    implementation = {"name": "google-adk", "version": "2.13.0", "language": "python", "homepage": "https://pypi.org/project/google-adk/"}  # noqa: RUF012
+    observes = ("view", "history_length")
+
+    def __init__(self, trigger: str, window: int | None) -> None:
+        self.model = Scripted(model="scripted")
+        self.agent = LlmAgent(name="agent", model=self.model)
+        self.compacting = App(name=APP, root_agent=self.agent, events_compaction_config=EventsCompactionConfig(**CONFIGS[trigger]))
+        self.plain = App(name=APP, root_agent=self.agent)
+        reading = None if window is None else GetSessionConfig(num_recent_events=window)
+        self.run_config = RunConfig(get_session_config=reading)
+        self.folder = tempfile.TemporaryDirectory(prefix="adk-")
+        self.loop = asyncio.new_event_loop()
+        self.sessions = 0
+
+    def _await(self, work: Any) -> Any:
+        return self.loop.run_until_complete(work)
+
+    def _session(self, service: Any) -> Any:
+        return self._await(service.get_session(app_name=APP, user_id=USER, session_id=SESSION))
+
+    def _turn(self, app: App, service: Any, text: str) -> None:
+        async def run() -> None:
+            runner = Runner(app=app, session_service=service)
+            async for _ in runner.run_async(
+                user_id=USER, session_id=SESSION, new_message=content("user", text), run_config=self.run_config
+            ):
+                pass
+
+        self._await(run())
+
+    def reset(self, config: dict[str, Any]) -> None:
+        """Begin a session in a new file."""
+        self.sessions += 1
+        self.path = Path(self.folder.name) / f"{self.sessions}.db"
+        self.service = SqliteSessionService(str(self.path))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._await(self.service.create_session(app_name=APP, user_id=USER, session_id=SESSION))
+        self.prompts: list[str] = []
+        self.invocation = Event.new_id()
+
+    def append(self, message: dict[str, str]) -> None:
+        """An event as the runner appends it; a prompt begins an invocation, a reply belongs to the current one."""
+        if message["role"] == "assistant":
+            event = Event(author="agent", invocation_id=self.invocation, content=content("model", message["text"]))
+        else:
+            self.invocation = Event.new_id()
+            self.prompts.append(self.invocation)
+            event = Event(author="user", invocation_id=self.invocation, content=content("user", message["text"]))
+        self._await(self.service.append_event(self._session(self.service), event))
+
+    def compact(self, summary: str = "") -> None:
+        """A turn of the app whose compaction is due."""
+        self._turn(self.compacting, self.service, "Go on.")
+        self.invocation = Event.new_id()
+
+    def undo(self, count: int) -> None:
+        """`Runner.rewind_async` to before the prompt."""
+        if count > len(self.prompts):
+            raise Rejected(f"undo of {count} prompts, but the session holds {len(self.prompts)}")
+        runner = Runner(app=self.plain, session_service=self.service)
+        self._await(
+            runner.rewind_async(user_id=USER, session_id=SESSION, rewind_before_invocation_id=self.prompts[-count])
+        )
+        del self.prompts[-count:]
+        self.invocation = Event.new_id()
+
+    def clear(self) -> None:
+        """Delete the session and create it anew."""
+        self._await(self.service.delete_session(app_name=APP, user_id=USER, session_id=SESSION))
+        self._begin()
+
+    def restore(self) -> None:
+        """Open the file anew."""
+        self.service = SqliteSessionService(str(self.path))
+
+    def observe(self) -> dict[str, Any]:
+        """Run a turn of the agent on a copy of the file, and look at what the model was sent before the probe's prompt."""
+        copy = self.path.with_suffix(".probe")
+        shutil.copyfile(self.path, copy)
+        self.model.seen = []
+        self._turn(self.plain, SqliteSessionService(str(copy)), PROBE)
+        shown = [c for c in self.model.seen if text_of(c) != PROBE]
+        roles = {"user": "user", "model": "assistant"}
+        return {
+            "view": [item(roles[c.role], text_of(c)) for c in shown],
+            "history_length": len(self._session(self.service).events),
+        }
+
+    def close(self) -> None:
+        """Remove the sessions."""
+        self.loop.close()
+        self.folder.cleanup()
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[1:]
+    trigger = next((name for name in arguments if name in CONFIGS), "sliding")
+    serve(Adk(trigger, next((int(name) for name in arguments if name.isdigit()), None)))

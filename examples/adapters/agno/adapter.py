@@ -1,0 +1,165 @@
+"""agno 3.1.10 over the conformance protocol: runs in a SQLite database, run deletion, compaction, session forks.
+
+A run of agno is a prompt and its answer, stored together. So a prompt that is appended waits in the adapter, as it does in
+an application, until the reply makes it a run; a second prompt before that, or a reply without one, is skipped.
+
+Run as `adapter.py [fork]`: `fork` makes a restore go on in a fork of the session (`Agent.fork_session`).
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sqlite3
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from agno.agent import Agent  # noqa: E402
+from agno.compaction import Compaction  # noqa: E402
+from agno.db.sqlite import SqliteDb  # noqa: E402
+from agno.models.base import Model  # noqa: E402
+from agno.models.message import Message  # noqa: E402
+from agno.models.response import ModelResponse  # noqa: E402
+from wire import Harness, Rejected, Skipped, item, markers, serve  # noqa: E402
+
+PROBE = "What would be sent now?"
+
+
+class Scripted(Model):
+    """Says `reply`, echoes markers when asked for a summary, and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__(id="scripted", name="scripted", provider="scripted")
+        self.reply, self.seen = "ok", []
+
+    def invoke(self, messages: list[Message], *args: Any, **kwargs: Any) -> ModelResponse:
+        """One answer; a summariser's request has a transcript and is the only one with instructions."""
+        if messages and messages[0].role == "system":
+            text = "Summary of " + markers(" ".join(str(m.content) for m in messages))
+            return ModelResponse(role="assistant", content=text)
+        self.seen = [(m.role, str(m.content)) for m in messages]
+        return ModelResponse(role="assistant", content=self.reply)
+
+    async def ainvoke(self, *args: Any, **kwargs: Any) -> ModelResponse:
+        """Never asked for."""
+        raise NotImplementedError
+
+    def invoke_stream(self, *args: Any, **kwargs: Any) -> Iterator[ModelResponse]:
+        """Never asked for."""
+        raise NotImplementedError
+
+    def ainvoke_stream(self, *args: Any, **kwargs: Any) -> AsyncIterator[ModelResponse]:
+        """Never asked for."""
+        raise NotImplementedError
+
+    def _parse_provider_response(self, response: Any, **kwargs: Any) -> ModelResponse:
+        return ModelResponse()
+
+    def _parse_provider_response_delta(self, response: Any) -> ModelResponse:
+        return ModelResponse()
+
+
+class Agno(Harness):
+    """One session of an agent in a SQLite file."""
+
+    implementation = {"name": "agno", "version": "3.1.10", "language": "python", "homepage": "https://pypi.org/project/agno/"}  # noqa: RUF012
+    observes = ("view", "history_length")
+
+    def __init__(self, options: set[str]) -> None:
+        self.options = options
+        self.model = Scripted()
+        self.folder = tempfile.TemporaryDirectory(prefix="agno-")
+        self.sessions = self.probes = 0
+        logging.getLogger("agno").setLevel(logging.ERROR)
+
+    def _agent(self, path: Path) -> Agent:
+        return Agent(
+            id="agent",
+            model=self.model,
+            db=SqliteDb(db_file=str(path)),
+            session_id=self.session_id,
+            add_history_to_context=True,
+            # A threshold that is never reached: all of history is replayed, and only `compact` folds.
+            compaction=Compaction(compact_at_tokens=10_000_000, uncompacted_runs=0, search_compacted_messages=False),
+            telemetry=False,
+        )
+
+    def reset(self, config: dict[str, Any]) -> None:
+        """Begin a session in a new file."""
+        self.sessions += 1
+        self.path = Path(self.folder.name) / f"{self.sessions}.db"
+        self.session_id = "session"
+        self.pending: str | None = None
+        self.agent = self._agent(self.path)
+
+    def append(self, message: dict[str, str]) -> None:
+        """A prompt waits; a reply makes it a run."""
+        if message["role"] != "assistant":
+            if self.pending is not None:
+                raise Skipped("a prompt already waits for its answer")
+            self.pending = message["text"]
+            return
+        if self.pending is None:
+            raise Skipped("a run begins with a prompt")
+        self.model.reply = message["text"]
+        self.agent.run(self.pending)
+        self.pending = None
+
+    def _runs(self) -> list[Any]:
+        session = self.agent.get_session(session_id=self.session_id)
+        return [] if session is None else list(session.runs or [])
+
+    def compact(self, summary: str = "") -> None:
+        """`Agent.compact`; it may decline."""
+        self.agent.compact(session_id=self.session_id)
+
+    def undo(self, count: int) -> None:
+        """A waiting prompt is dropped; runs are deleted from the database."""
+        runs = self._runs()
+        waiting = self.pending is not None
+        if count > len(runs) + waiting:
+            raise Rejected(f"undo of {count} prompts, but the session holds {len(runs) + waiting}")
+        taken = count - waiting
+        self.pending = None
+        if taken:
+            self.agent.db.delete_runs([run.run_id for run in runs[-taken:]])
+
+    def clear(self) -> None:
+        """`Agent.delete_session`."""
+        self.pending = None
+        self.agent.delete_session(session_id=self.session_id)
+
+    def restore(self) -> None:
+        """A new agent on the same file; with `fork`, on a fork of the session."""
+        if "fork" in self.options and self._runs():
+            self.session_id = self.agent.fork_session(source_session_id=self.session_id)
+        self.agent = self._agent(self.path)
+
+    def observe(self) -> dict[str, Any]:
+        """Run the agent on a copy of the file, with the waiting prompt or a probe, and look at what the model was sent."""
+        self.probes += 1
+        place = Path(self.folder.name) / f"probe-{self.probes}"
+        place.mkdir()
+        with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(place / "copy.db")) as copy:
+            source.backup(copy)
+        self.model.seen, self.model.reply = [], "ok"
+        self._agent(place / "copy.db").run(self.pending or PROBE)
+        shutil.rmtree(place, ignore_errors=True)
+        return {
+            "view": [item(role, text) for role, text in self.model.seen if text != PROBE],
+            "history_length": sum(len(run.messages or []) for run in self._runs()) + (self.pending is not None),
+        }
+
+    def close(self) -> None:
+        """Remove the sessions."""
+        self.folder.cleanup()
+
+
+if __name__ == "__main__":
+    serve(Agno(set(sys.argv[1:])))

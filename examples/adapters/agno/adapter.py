@@ -1,7 +1,9 @@
-"""agno 3.1.10 over the conformance protocol: runs in a SQLite database, run deletion, compaction, session forks.
+"""agno 3.1.10 over the conformance protocol: runs in a SQLite database, run deletion, compaction, session
+forks.
 
-A run of agno is a prompt and its answer, stored together. So a prompt that is appended waits in the adapter, as it does in
-an application, until the reply makes it a run; a second prompt before that, or a reply without one, is skipped.
+A run of agno is a prompt and its answer, stored together. So a prompt that is appended waits in the adapter,
+as it does in an application, until the reply makes it a run; a second prompt before that, or a reply without
+one, is skipped.
 
 Run as `adapter.py [fork]`: `fork` makes a restore go on in a fork of the session (`Agent.fork_session`).
 """
@@ -20,13 +22,13 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agno.agent import Agent  # noqa: E402
-from agno.compaction import Compaction  # noqa: E402
-from agno.db.sqlite import SqliteDb  # noqa: E402
-from agno.models.base import Model  # noqa: E402
-from agno.models.message import Message  # noqa: E402
-from agno.models.response import ModelResponse  # noqa: E402
-from wire import Harness, Rejected, Skipped, item, markers, serve  # noqa: E402
+from agno.agent import Agent
+from agno.compaction import Compaction
+from agno.db.sqlite import SqliteDb
+from agno.models.base import Model
+from agno.models.message import Message
+from agno.models.response import ModelResponse
+from wire import Harness, Rejected, Skipped, item, markers, said_by, serve
 
 PROBE = "What would be sent now?"
 
@@ -68,7 +70,12 @@ class Scripted(Model):
 class Agno(Harness):
     """One session of an agent in a SQLite file."""
 
-    implementation = {"name": "agno", "version": "3.1.10", "language": "python", "homepage": "https://pypi.org/project/agno/"}  # noqa: RUF012
+    implementation = {
+        "name": "agno",
+        "version": "3.1.10",
+        "language": "python",
+        "homepage": "https://pypi.org/project/agno/",
+    }
     observes = ("view", "history_length")
 
     def __init__(self, options: set[str]) -> None:
@@ -86,7 +93,9 @@ class Agno(Harness):
             session_id=self.session_id,
             add_history_to_context=True,
             # A threshold that is never reached: all of history is replayed, and only `compact` folds.
-            compaction=Compaction(compact_at_tokens=10_000_000, uncompacted_runs=0, search_compacted_messages=False),
+            compaction=Compaction(
+                compact_at_tokens=10_000_000, uncompacted_runs=0, search_compacted_messages=False
+            ),
             telemetry=False,
         )
 
@@ -100,7 +109,7 @@ class Agno(Harness):
 
     def append(self, message: dict[str, str]) -> None:
         """A prompt waits; a reply makes it a run."""
-        if message["role"] != "assistant":
+        if said_by(message) != "assistant":
             if self.pending is not None:
                 raise Skipped("a prompt already waits for its answer")
             self.pending = message["text"]
@@ -142,18 +151,23 @@ class Agno(Harness):
         self.agent = self._agent(self.path)
 
     def observe(self) -> dict[str, Any]:
-        """Run the agent on a copy of the file, with the waiting prompt or a probe, and look at what the model was sent."""
+        """Run the agent on a copy of the file, with the waiting prompt or a probe, and look at what the
+        model was sent."""
         self.probes += 1
         place = Path(self.folder.name) / f"probe-{self.probes}"
         place.mkdir()
-        with closing(sqlite3.connect(self.path)) as source, closing(sqlite3.connect(place / "copy.db")) as copy:
+        with (
+            closing(sqlite3.connect(self.path)) as source,
+            closing(sqlite3.connect(place / "copy.db")) as copy,
+        ):
             source.backup(copy)
         self.model.seen, self.model.reply = [], "ok"
         self._agent(place / "copy.db").run(self.pending or PROBE)
         shutil.rmtree(place, ignore_errors=True)
         return {
             "view": [item(role, text) for role, text in self.model.seen if text != PROBE],
-            "history_length": sum(len(run.messages or []) for run in self._runs()) + (self.pending is not None),
+            "history_length": sum(len(run.messages or []) for run in self._runs())
+            + (self.pending is not None),
         }
 
     def close(self) -> None:

@@ -1,4 +1,5 @@
-"""Confirms with agno alone what the field report says of it. Exits 0 when every finding is there, 1 otherwise."""
+"""Confirms with agno alone what the field report says of it. Exits 0 when every finding is there, 1
+otherwise."""
 
 from __future__ import annotations
 
@@ -27,7 +28,11 @@ class Fake(Model):
     def invoke(self, messages: Any, *args: Any, **kwargs: Any) -> ModelResponse:
         """One answer."""
         texts = [str(m.content) for m in messages]
-        if messages[0].role == "system" and "Conversation" in "".join(texts) + "Conversation" and len(texts) > 1:
+        if (
+            messages[0].role == "system"
+            and "Conversation" in "".join(texts) + "Conversation"
+            and len(texts) > 1
+        ):
             told = " ".join(texts[1:])
             words = [word for word in ("alpha", "beta", "gamma", "delta") if word in told]
             return ModelResponse(role="assistant", content="SUMMARY OF " + " ".join(words))
@@ -62,7 +67,9 @@ def start(folder: str) -> tuple[Agent, Fake]:
         db=SqliteDb(db_file=str(Path(folder) / "s.db")),
         session_id="s",
         add_history_to_context=True,
-        compaction=Compaction(compact_at_tokens=10_000_000, uncompacted_runs=1, search_compacted_messages=False),
+        compaction=Compaction(
+            compact_at_tokens=10_000_000, uncompacted_runs=1, search_compacted_messages=False
+        ),
         telemetry=False,
     )
     return agent, model
@@ -82,7 +89,8 @@ def folded_run() -> bool:
 
 
 def next_fold() -> bool:
-    """The last runs are deleted, the fold's anchor with them: history is sent whole again, rightly. But the next
+    """The last runs are deleted, the fold's anchor with them: history is sent whole again, rightly. But the
+    next
     fold builds on the old summary, and what was deleted is back."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         agent, model = start(folder)

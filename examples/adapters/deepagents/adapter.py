@@ -1,8 +1,9 @@
-"""deepagents 0.7.32 over the conformance protocol: SummarizationMiddleware, a SQLite checkpointer, a scripted model.
+"""deepagents 0.7.32 over the conformance protocol: SummarizationMiddleware, a SQLite checkpointer, a
+scripted model.
 
-Undo and clear have two forms in this package, chosen by `reset`'s config `{"undo": ...}` or the first argument:
-`messages` (default) removes messages from the state with `RemoveMessage`; `time-travel` goes back to the checkpoint
-before the prompt.
+Undo and clear have two forms in this package, chosen by `reset`'s config `{"undo": ...}` or the first
+argument: `messages` (default) removes messages from the state with `RemoveMessage`; `time-travel` goes back
+to the checkpoint before the prompt.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from deepagents import create_deep_agent  # noqa: E402
-from deepagents.backends import StateBackend  # noqa: E402
-from deepagents.middleware.summarization import SummarizationMiddleware  # noqa: E402
-from langchain_core.language_models import BaseChatModel  # noqa: E402
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage  # noqa: E402
-from langchain_core.outputs import ChatGeneration, ChatResult  # noqa: E402
-from langgraph.checkpoint.sqlite import SqliteSaver  # noqa: E402
-from langgraph.graph.message import REMOVE_ALL_MESSAGES  # noqa: E402
-from wire import Harness, item, markers, serve, tail_from_user  # noqa: E402
+from deepagents import create_deep_agent
+from deepagents.backends import StateBackend
+from deepagents.middleware.summarization import SummarizationMiddleware
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph.message import REMOVE_ALL_MESSAGES
+from wire import Harness, item, markers, said_by, serve, tail_from_user
 
 NEVER, ALWAYS = ("tokens", 10_000_000), ("messages", 1)
 KEEP = ("messages", 2)
@@ -32,18 +33,23 @@ STATE_EVENT = "_summarization_event"
 
 
 def tokens(messages: list[AnyMessage]) -> int:
-    """The `token_counter` given to the middleware: a summary costs 1, any other message 10, the system prompt nothing.
+    """The `token_counter` given to the middleware: a summary costs 1, any other message 10, the system
+    prompt nothing.
 
     Flat, so that a difference is exact; the package's default counter shows the same with longer texts.
     """
-    return sum(1 if m.additional_kwargs.get("lc_source") == "summarization" else 10 for m in messages if m.type != "system")
+    return sum(
+        1 if m.additional_kwargs.get("lc_source") == "summarization" else 10
+        for m in messages
+        if m.type != "system"
+    )
 
 
 class Scripted(BaseChatModel):
     """Says `reply`, remembers what it was sent, and reports usage as a provider does."""
 
     reply: str = "ok"
-    seen: list[AnyMessage] = []  # noqa: RUF012 (pydantic copies it)
+    seen: list[AnyMessage] = []
 
     @property
     def _llm_type(self) -> str:
@@ -56,7 +62,9 @@ class Scripted(BaseChatModel):
         """Accept the agent's tools; the script never calls one."""
         return self
 
-    def _generate(self, messages: list[AnyMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+    def _generate(
+        self, messages: list[AnyMessage], stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
         self.seen = [m for m in messages if m.type != "system"]
         sent, said = tokens(self.seen), tokens([AIMessage(self.reply)])
         message = AIMessage(
@@ -70,7 +78,12 @@ class Scripted(BaseChatModel):
 class DeepAgents(Harness):
     """One thread of a deep agent."""
 
-    implementation = {"name": "deepagents", "version": "0.7.32", "language": "python", "homepage": "https://pypi.org/project/deepagents/"}  # noqa: RUF012
+    implementation = {
+        "name": "deepagents",
+        "version": "0.7.32",
+        "language": "python",
+        "homepage": "https://pypi.org/project/deepagents/",
+    }
     observes = ("view", "history_length", "anchors", "trigger", "view_tokens")
 
     def __init__(self, undo: str) -> None:
@@ -86,7 +99,14 @@ class DeepAgents(Harness):
 
         backend = StateBackend()
         middleware = SummarizationMiddleware(
-            model=self.model, backend=backend, trigger=trigger, keep=KEEP, summarizer=summarise, token_counter=tokens
+            model=self.model,
+            backend=backend,
+            trigger=trigger,
+            keep=KEEP,
+            summarizer=summarise,
+            token_counter=tokens,
+            # As `create_summarization_middleware` sets it; the constructor's own default trims to a user message.
+            trim_tokens_to_summarize=None,
         )
         return create_deep_agent(model=self.model, backend=backend, middleware=[middleware])
 
@@ -117,15 +137,19 @@ class DeepAgents(Harness):
         self._open()
 
     def append(self, message: dict[str, str]) -> None:
-        """A prompt is input that waits for a turn; a reply is a turn of the agent with a model that says it."""
+        """A prompt is input that waits for a turn; a reply is a turn with a model that says it."""
         agent = self._on(self.lazy, self.saver)
-        if message["role"] == "assistant":
+        if said_by(message) == "assistant":
             self.model.reply = message["text"]
             agent.invoke({"messages": []}, self.config)
         else:
             before = agent.get_state(self.config).config if self._state else None
             self.checkpoints.append((message["id"], before))
-            agent.update_state(self.config, {"messages": [HumanMessage(message["text"], id=message["id"])]}, as_node="__start__")
+            agent.update_state(
+                self.config,
+                {"messages": [HumanMessage(message["text"], id=message["id"])]},
+                as_node="__start__",
+            )
         self.config = {"configurable": {"thread_id": "t"}}
 
     def compact(self, summary: str = "") -> None:
@@ -148,7 +172,9 @@ class DeepAgents(Harness):
                 agent.update_state(before, {"messages": []}, as_node="__start__")
         else:
             agent.update_state(
-                self.config, {"messages": [RemoveMessage(id=m.id) for m in messages[cut:]]}, as_node="__start__"
+                self.config,
+                {"messages": [RemoveMessage(id=m.id) for m in messages[cut:]]},
+                as_node="__start__",
             )
 
     def _restart(self) -> None:
@@ -178,12 +204,24 @@ class DeepAgents(Harness):
         copy.close()
         shown = self.model.seen
         event = state.get(STATE_EVENT)
-        anchors = [] if event is None else [
-            {"name": f"_summarization_event.{name}", "value": event[name], "bound": "inclusive"}
-            for name in ("cutoff_index", "created_at_index")
-        ]
-        # What `_should_summarize` compares with a token threshold: the estimate or the usage that the last reply reports.
-        reported = next((m.usage_metadata["total_tokens"] for m in reversed(shown) if m.type == "ai" and m.usage_metadata), 0)
+        anchors = (
+            []
+            if event is None
+            else [
+                {"name": f"_summarization_event.{name}", "value": event[name], "bound": "inclusive"}
+                for name in ("cutoff_index", "created_at_index")
+            ]
+        )
+        # What `_should_summarize` compares with a token threshold: the estimate, or the usage that the last
+        # reply reports.
+        reported = next(
+            (
+                m.usage_metadata["total_tokens"]
+                for m in reversed(shown)
+                if m.type == "ai" and m.usage_metadata
+            ),
+            0,
+        )
         return {
             "view": [item(ROLES[m.type], str(m.content)) for m in shown],
             "history_length": len(history),

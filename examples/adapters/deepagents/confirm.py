@@ -1,4 +1,5 @@
-"""Confirms with deepagents alone what the field report says of it. Exits 0 when every finding is there, 1 otherwise."""
+"""Confirms with deepagents alone what the field report says of it. Exits 0 when every finding is there, 1
+otherwise."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ summaries = 0
 class Fake(BaseChatModel):
     """Answers `reply`, counts four characters a token, and keeps the texts of the last request."""
 
-    sent: list[str] = []  # noqa: RUF012
+    sent: list[str] = []
     reply: str = "ok"
 
     @property
@@ -33,13 +34,23 @@ class Fake(BaseChatModel):
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         return self
 
-    def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
+    ) -> ChatResult:
         self.sent = [str(m.content) for m in messages if m.type != "system"]
         total = sum(map(len, self.sent)) // 4
-        usage = {"input_tokens": total, "output_tokens": len(self.reply) // 4, "total_tokens": total + len(self.reply) // 4}
+        usage = {
+            "input_tokens": total,
+            "output_tokens": len(self.reply) // 4,
+            "total_tokens": total + len(self.reply) // 4,
+        }
         return ChatResult(
             generations=[
-                ChatGeneration(message=AIMessage(self.reply, usage_metadata=usage, response_metadata={"model_provider": "fake"}))
+                ChatGeneration(
+                    message=AIMessage(
+                        self.reply, usage_metadata=usage, response_metadata={"model_provider": "fake"}
+                    )
+                )
             ]
         )
 
@@ -54,14 +65,16 @@ def agent(trigger: Any, keep: Any) -> tuple[Any, Fake, dict[str, Any]]:
     model, backend = Fake(), StateBackend()
 
     def summarise(messages: Any) -> str:
-        global summaries  # noqa: PLW0603
+        global summaries
         summaries += 1
         return "SUMMARY OF " + " | ".join(str(m.content)[:12] for m in messages)
 
     middleware = SummarizationMiddleware(
         model=model, backend=backend, trigger=trigger, keep=keep, summarizer=summarise, token_counter=count
     )
-    made = create_deep_agent(model=model, backend=backend, middleware=[middleware], checkpointer=InMemorySaver())
+    made = create_deep_agent(
+        model=model, backend=backend, middleware=[middleware], checkpointer=InMemorySaver()
+    )
     return made, model, {"configurable": {"thread_id": "t"}}
 
 
@@ -76,14 +89,17 @@ def undo() -> bool:
     for text in ("first prompt", "second prompt", "third prompt"):
         say(made, config, text)
     messages = made.get_state(config).values["messages"]
-    made.update_state(config, {"messages": [RemoveMessage(id=m.id) for m in messages[2:]]})  # keeps the first turn
+    made.update_state(
+        config, {"messages": [RemoveMessage(id=m.id) for m in messages[2:]]}
+    )  # keeps the first turn
     say(made, config, "new prompt after undo")
     print("undo: the model was sent", model.sent)
     return "second" in model.sent[0] and not any("new prompt" in text for text in model.sent)
 
 
 def clear() -> bool:
-    """All messages removed: the summary of them stays, and the first prompts of the new conversation are not sent."""
+    """All messages removed: the summary of them stays, and the first prompts of the new conversation are not
+    sent."""
     made, model, config = agent(("messages", 5), ("messages", 1))
     for text in ("first prompt", "second prompt", "third prompt"):
         say(made, config, text)
@@ -94,7 +110,8 @@ def clear() -> bool:
 
 
 def trigger() -> bool:
-    """After a removal the last reply left reports the size of a request from before the summary: it is summarised again."""
+    """After a removal the last reply left reports the size of a request from before the summary: it is
+    summarised again."""
     made, model, config = agent(("tokens", 1500), ("messages", 2))
     say(made, config, LONG)
     say(made, config, LONG)
@@ -109,7 +126,10 @@ def trigger() -> bool:
     size = sum(map(len, model.sent)) // 4
     # What would have been sent without another summary: the old summary, the long reply and the new prompt.
     due = 100 + len(LONG * 2) // 4 + 3
-    print(f"trigger: {summaries - before} more summary, though the view was of about {due} tokens (then {size}); the threshold is 1500")
+    print(
+        f"trigger: {summaries - before} more summary, though the view was of about {due} tokens "
+        f"(then {size}); the threshold is 1500"
+    )
     return summaries == before + 1 and due < 1500
 
 

@@ -1,7 +1,8 @@
-"""google-adk 2.13.0 over the conformance protocol: Runner.rewind_async, event compaction, SqliteSessionService.
+"""google-adk 2.13.0 over the conformance protocol: Runner.rewind_async, event compaction,
+SqliteSessionService.
 
-Run as `adapter.py [sliding|tokens] [WINDOW]`: which of the package's two compaction triggers, and, with a number, reads of
-the session limited to that many recent events (`RunConfig.get_session_config`).
+Run as `adapter.py [sliding|tokens] [WINDOW]`: which of the package's two compaction triggers, and, with a
+number, reads of the session limited to that many recent events (`RunConfig.get_session_config`).
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
 
-from google.adk.agents import LlmAgent  # noqa: E402
-from google.adk.agents.run_config import RunConfig  # noqa: E402
-from google.adk.apps.app import App, EventsCompactionConfig  # noqa: E402
-from google.adk.events import Event  # noqa: E402
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse  # noqa: E402
-from google.adk.runners import Runner  # noqa: E402
-from google.adk.sessions.base_session_service import GetSessionConfig  # noqa: E402
-from google.adk.sessions.sqlite_session_service import SqliteSessionService  # noqa: E402
-from google.genai import types  # noqa: E402
-from wire import Harness, Rejected, item, markers, serve  # noqa: E402
+from google.adk.agents import LlmAgent
+from google.adk.agents.run_config import RunConfig
+from google.adk.apps.app import App, EventsCompactionConfig
+from google.adk.events import Event
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import Runner
+from google.adk.sessions.base_session_service import GetSessionConfig
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
+from google.genai import types
+from wire import Harness, Rejected, item, markers, said_by, serve
 
 APP, USER, SESSION = "app", "user", "session"
 PROBE = "What would be sent now?"
@@ -54,9 +55,11 @@ def text_of(value: Any) -> str:
 class Scripted(BaseLlm):
     """Says `ok`, echoes markers when asked for a summary, and keeps what it was sent."""
 
-    seen: list[Any] = []  # noqa: RUF012
+    seen: list[Any] = []
 
-    async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[Any, None]:
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
         """One answer; the summariser's request is the one without an agent's tools and instructions."""
         sent = list(llm_request.contents)
         if len(sent) == 1 and "onversation history" in text_of(sent[0]):
@@ -72,13 +75,22 @@ class Scripted(BaseLlm):
 class Adk(Harness):
     """One session in a SQLite file."""
 
-    implementation = {"name": "google-adk", "version": "2.13.0", "language": "python", "homepage": "https://pypi.org/project/google-adk/"}  # noqa: RUF012
+    implementation = {
+        "name": "google-adk",
+        "version": "2.13.0",
+        "language": "python",
+        "homepage": "https://pypi.org/project/google-adk/",
+    }
     observes = ("view", "history_length")
 
     def __init__(self, trigger: str, window: int | None) -> None:
         self.model = Scripted(model="scripted")
         self.agent = LlmAgent(name="agent", model=self.model)
-        self.compacting = App(name=APP, root_agent=self.agent, events_compaction_config=EventsCompactionConfig(**CONFIGS[trigger]))
+        self.compacting = App(
+            name=APP,
+            root_agent=self.agent,
+            events_compaction_config=EventsCompactionConfig(**CONFIGS[trigger]),
+        )
         self.plain = App(name=APP, root_agent=self.agent)
         reading = None if window is None else GetSessionConfig(num_recent_events=window)
         self.run_config = RunConfig(get_session_config=reading)
@@ -96,7 +108,10 @@ class Adk(Harness):
         async def run() -> None:
             runner = Runner(app=app, session_service=service)
             async for _ in runner.run_async(
-                user_id=USER, session_id=SESSION, new_message=content("user", text), run_config=self.run_config
+                user_id=USER,
+                session_id=SESSION,
+                new_message=content("user", text),
+                run_config=self.run_config,
             ):
                 pass
 
@@ -115,13 +130,18 @@ class Adk(Harness):
         self.invocation = Event.new_id()
 
     def append(self, message: dict[str, str]) -> None:
-        """An event as the runner appends it; a prompt begins an invocation, a reply belongs to the current one."""
-        if message["role"] == "assistant":
-            event = Event(author="agent", invocation_id=self.invocation, content=content("model", message["text"]))
+        """An event as the runner appends it; a prompt begins an invocation, a reply belongs to the current
+        one."""
+        if said_by(message) == "assistant":
+            event = Event(
+                author="agent", invocation_id=self.invocation, content=content("model", message["text"])
+            )
         else:
             self.invocation = Event.new_id()
             self.prompts.append(self.invocation)
-            event = Event(author="user", invocation_id=self.invocation, content=content("user", message["text"]))
+            event = Event(
+                author="user", invocation_id=self.invocation, content=content("user", message["text"])
+            )
         self._await(self.service.append_event(self._session(self.service), event))
 
     def compact(self, summary: str = "") -> None:
@@ -135,7 +155,9 @@ class Adk(Harness):
             raise Rejected(f"undo of {count} prompts, but the session holds {len(self.prompts)}")
         runner = Runner(app=self.plain, session_service=self.service)
         self._await(
-            runner.rewind_async(user_id=USER, session_id=SESSION, rewind_before_invocation_id=self.prompts[-count])
+            runner.rewind_async(
+                user_id=USER, session_id=SESSION, rewind_before_invocation_id=self.prompts[-count]
+            )
         )
         del self.prompts[-count:]
         self.invocation = Event.new_id()
@@ -150,7 +172,8 @@ class Adk(Harness):
         self.service = SqliteSessionService(str(self.path))
 
     def observe(self) -> dict[str, Any]:
-        """Run a turn of the agent on a copy of the file, and look at what the model was sent before the probe's prompt."""
+        """Run a turn of the agent on a copy of the file, and look at what the model was sent before the
+        probe's prompt."""
         copy = self.path.with_suffix(".probe")
         shutil.copyfile(self.path, copy)
         self.model.seen = []

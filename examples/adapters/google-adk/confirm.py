@@ -1,4 +1,5 @@
-"""Confirms with google-adk alone what the field report says of it. Exits 0 when every finding is there, 1 otherwise."""
+"""Confirms with google-adk alone what the field report says of it. Exits 0 when every finding is there, 1
+otherwise."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ from typing import Any
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
 
-from google.adk.agents import LlmAgent  # noqa: E402
-from google.adk.agents.run_config import RunConfig  # noqa: E402
-from google.adk.apps.app import App, EventsCompactionConfig  # noqa: E402
-from google.adk.events import Event  # noqa: E402
-from google.adk.models import BaseLlm, LlmRequest, LlmResponse  # noqa: E402
-from google.adk.runners import Runner  # noqa: E402
-from google.adk.sessions import InMemorySessionService  # noqa: E402
-from google.adk.sessions.base_session_service import GetSessionConfig  # noqa: E402
-from google.genai import types  # noqa: E402
+from google.adk.agents import LlmAgent
+from google.adk.agents.run_config import RunConfig
+from google.adk.apps.app import App, EventsCompactionConfig
+from google.adk.events import Event
+from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService
+from google.adk.sessions.base_session_service import GetSessionConfig
+from google.genai import types
 
 WHO: dict[str, Any] = {"user_id": "user", "session_id": "session"}
 
@@ -32,10 +33,12 @@ def text_of(content: Any) -> str:
 class Fake(BaseLlm):
     """Answers `ok` or a summary, and keeps the texts of the last request of the agent."""
 
-    sent: list[str] = []  # noqa: RUF012
+    sent: list[str] = []
     summarised: str = ""
 
-    async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[Any, None]:
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
         """One answer."""
         texts = [text_of(c) for c in llm_request.contents]
         if "onversation history" in texts[0]:
@@ -48,7 +51,9 @@ class Fake(BaseLlm):
 async def say(runner: Runner, text: str, window: int | None = None) -> str:
     """One turn; gives its invocation id."""
     message = types.Content(role="user", parts=[types.Part(text=text)])
-    config = RunConfig(get_session_config=GetSessionConfig(num_recent_events=window)) if window else RunConfig()
+    config = (
+        RunConfig(get_session_config=GetSessionConfig(num_recent_events=window)) if window else RunConfig()
+    )
     invocation = ""
     async for event in runner.run_async(**WHO, new_message=message, run_config=config):
         invocation = event.invocation_id
@@ -69,7 +74,8 @@ async def start(**compaction: Any) -> tuple[Runner, Fake, InMemorySessionService
 
 
 async def rewound() -> bool:
-    """A rewind whose target lies outside the window of recent events is ignored: what was rewound is sent again."""
+    """A rewind whose target lies outside the window of recent events is ignored: what was rewound is sent
+    again."""
     runner, model, _ = await start()
     first = await say(runner, "first prompt")
     await say(runner, "second prompt")
@@ -97,16 +103,21 @@ async def summarised() -> bool:
 
 
 async def tied() -> bool:
-    """Events of one timestamp are covered by the summary of the first of them: the rest is neither sent nor summarised."""
+    """Events of one timestamp are covered by the summary of the first of them: the rest is neither sent nor
+    summarised."""
     runner, model, service = await start(token_threshold=1, event_retention_size=2)
     session = await service.get_session(app_name="app", **WHO)
     for number, author in enumerate(["user", "agent", "user", "agent"]):
-        message = types.Content(role="user" if author == "user" else "model", parts=[types.Part(text=f"imported {number}")])
+        message = types.Content(
+            role="user" if author == "user" else "model", parts=[types.Part(text=f"imported {number}")]
+        )
         await service.append_event(
             session, Event(author=author, invocation_id=f"i{number // 2}", content=message, timestamp=1000.0)
         )
     await say(runner, "next prompt")
-    missing = [n for n in range(4) if not any(f"imported {n}" in text for text in [*model.sent, model.summarised])]
+    missing = [
+        n for n in range(4) if not any(f"imported {n}" in text for text in [*model.sent, model.summarised])
+    ]
     print("tied: the model was sent", model.sent, "; neither sent nor summarised:", missing)
     return bool(missing)
 

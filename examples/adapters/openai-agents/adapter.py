@@ -1,7 +1,9 @@
-"""openai-agents 0.24.0 over the conformance protocol: AdvancedSQLiteSession, OpenAIResponsesCompactionSession, a scripted model.
+"""openai-agents 0.24.0 over the conformance protocol: AdvancedSQLiteSession,
+OpenAIResponsesCompactionSession, a scripted model.
 
-Run as `adapter.py [pop|branch]`: an undo removes items with `pop_item` (the default), or branches before the prompt with
-`create_branch_from_turn`. After a reload the branch that the application was on is switched to, if the package lets it.
+Run as `adapter.py [pop|branch]`: an undo removes items with `pop_item` (the default), or branches before the
+prompt with `create_branch_from_turn`. After a reload the branch that the application was on is switched to,
+if the package lets it.
 """
 
 from __future__ import annotations
@@ -16,11 +18,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from agents import Agent, Model, ModelResponse, Runner, Usage, set_tracing_disabled  # noqa: E402
-from agents.extensions.memory import AdvancedSQLiteSession  # noqa: E402
-from agents.memory import OpenAIResponsesCompactionSession, SessionABC  # noqa: E402
-from openai.types.responses import ResponseOutputMessage, ResponseOutputText  # noqa: E402
-from wire import Harness, item, markers, serve, tail_from_user  # noqa: E402
+from agents import Agent, Model, ModelResponse, Runner, Usage, set_tracing_disabled
+from agents.extensions.memory import AdvancedSQLiteSession
+from agents.memory import OpenAIResponsesCompactionSession, SessionABC
+from openai.types.responses import ResponseOutputMessage, ResponseOutputText
+from wire import Harness, item, markers, said_by, serve, tail_from_user
 
 PROBE = "What would be sent now?"
 
@@ -38,11 +40,15 @@ class Scripted(Model):
 
     seen: list[Any]
 
-    async def get_response(self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any) -> ModelResponse:  # noqa: A002
+    async def get_response(
+        self, system_instructions: Any, input: Any, *args: Any, **kwargs: Any
+    ) -> ModelResponse:
         """One answer."""
         self.seen = list(input)
         text = ResponseOutputText(text="ok", type="output_text", annotations=[])
-        message = ResponseOutputMessage(id="x", content=[text], role="assistant", status="completed", type="message")
+        message = ResponseOutputMessage(
+            id="x", content=[text], role="assistant", status="completed", type="message"
+        )
         return ModelResponse(output=[message], usage=Usage(), response_id=None)
 
     def stream_response(self, *args: Any, **kwargs: Any) -> Any:
@@ -51,15 +57,18 @@ class Scripted(Model):
 
 
 class Endpoint:
-    """Stands in for the provider's client: `responses.compact` gives one item that echoes the markers of its input."""
+    """Stands in for the provider's client: `responses.compact` gives one item that echoes the markers of its
+    input."""
 
     def __init__(self) -> None:
         self.responses = self
 
-    async def compact(self, *, model: str, input: Any) -> Any:  # noqa: A002
+    async def compact(self, *, model: str, input: Any) -> Any:
         """The compacted history."""
         echo = "Summary of " + markers(" ".join(text_of(entry) for entry in input))
-        return SimpleNamespace(output=[{"type": "compaction", "id": "c", "encrypted_content": echo}], usage=None)
+        return SimpleNamespace(
+            output=[{"type": "compaction", "id": "c", "encrypted_content": echo}], usage=None
+        )
 
 
 class Glass(SessionABC):
@@ -87,7 +96,12 @@ class Glass(SessionABC):
 class OpenAIAgents(Harness):
     """One session in a SQLite file, with the compacting wrapper around it."""
 
-    implementation = {"name": "openai-agents", "version": "0.24.0", "language": "python", "homepage": "https://pypi.org/project/openai-agents/"}  # noqa: RUF012
+    implementation = {
+        "name": "openai-agents",
+        "version": "0.24.0",
+        "language": "python",
+        "homepage": "https://pypi.org/project/openai-agents/",
+    }
     observes = ("view", "history_length", "trigger", "view_tokens")
 
     def __init__(self, undo: str) -> None:
@@ -109,7 +123,11 @@ class OpenAIAgents(Harness):
 
         self.store = AdvancedSQLiteSession(session_id="s", db_path=self.path, create_tables=True)
         self.session = OpenAIResponsesCompactionSession(
-            "s", self.store, client=Endpoint(), compaction_mode="input", should_trigger_compaction=decide  # type: ignore[arg-type]
+            "s",
+            self.store,
+            client=Endpoint(),
+            compaction_mode="input",
+            should_trigger_compaction=decide,  # type: ignore[arg-type]
         )
 
     def reset(self, config: dict[str, Any]) -> None:
@@ -123,9 +141,15 @@ class OpenAIAgents(Harness):
 
     def append(self, message: dict[str, str]) -> None:
         """An item as the runner adds it."""
-        if message["role"] == "assistant":
+        if said_by(message) == "assistant":
             part = {"type": "output_text", "text": message["text"], "annotations": []}
-            entry: Any = {"type": "message", "role": "assistant", "id": message["id"], "status": "completed", "content": [part]}
+            entry: Any = {
+                "type": "message",
+                "role": "assistant",
+                "id": message["id"],
+                "status": "completed",
+                "content": [part],
+            }
         else:
             entry = {"role": "user", "content": message["text"]}
         self._await(self.session.add_items([entry]))

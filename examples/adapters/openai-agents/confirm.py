@@ -1,4 +1,5 @@
-"""Confirms with openai-agents alone what the field report says of it. Exits 0 when every finding is there, 1 otherwise."""
+"""Confirms with openai-agents alone what the field report says of it. Exits 0 when every finding is there, 1
+otherwise."""
 
 from __future__ import annotations
 
@@ -18,11 +19,18 @@ class Endpoint:
     def __init__(self) -> None:
         self.responses, self.given = self, []
 
-    async def compact(self, *, model: str, input: Any = None, previous_response_id: str | None = None) -> Any:  # noqa: A002
+    async def compact(self, *, model: str, input: Any = None, previous_response_id: str | None = None) -> Any:
         """One compaction item."""
         self.given = [str(entry["content"]) for entry in input or []]
         text = f"COMPACTED {self.given or previous_response_id}"
-        return SimpleNamespace(output=[{"type": "compaction", "id": "c", "encrypted_content": text}], usage=None)
+        return SimpleNamespace(
+            output=[{"type": "compaction", "id": "c", "encrypted_content": text}], usage=None
+        )
+
+
+def compacting(store: Any, endpoint: Any, mode: Any) -> OpenAIResponsesCompactionSession:
+    """The wrapper that compacts a session, with our endpoint."""
+    return OpenAIResponsesCompactionSession("s", store, client=endpoint, compaction_mode=mode)
 
 
 def user(text: str) -> Any:
@@ -41,7 +49,8 @@ def texts(items: Any) -> list[str]:
 
 
 async def empty_branch() -> bool:
-    """A branch from the first turn has no rows: after a reopen it does not exist, and what it took back is there again."""
+    """A branch from the first turn has no rows: after a reopen it does not exist, and what it took back is
+    there again."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.db"
         first = AdvancedSQLiteSession(session_id="s", db_path=path, create_tables=True)
@@ -65,7 +74,7 @@ async def stale_cache() -> bool:
     """The compacting wrapper caches the history; after a branch it compacts what the branch took back."""
     endpoint = Endpoint()
     store = AdvancedSQLiteSession(session_id="s", create_tables=True)
-    session = OpenAIResponsesCompactionSession("s", store, client=endpoint, compaction_mode="input")  # type: ignore[arg-type]
+    session = compacting(store, endpoint, "input")
     await session.add_items([user("first"), reply("ok")])
     await session.run_compaction({})  # as the runner does after every turn; the default hook declines
     await session.add_items([user("taken back"), reply("ok")])
@@ -82,7 +91,7 @@ async def stale_chain() -> bool:
     """The same for the remembered response: after a branch the response that was taken back is compacted."""
     endpoint = Endpoint()
     store = AdvancedSQLiteSession(session_id="s", create_tables=True)
-    session = OpenAIResponsesCompactionSession("s", store, client=endpoint)  # type: ignore[arg-type]
+    session = compacting(store, endpoint, "auto")
     await session.add_items([user("first"), reply("ok")])
     await session.run_compaction({"response_id": "resp_first", "store": True})
     await session.add_items([user("taken back"), reply("ok")])
@@ -98,7 +107,7 @@ async def stale_chain() -> bool:
 async def other_branches() -> bool:
     """A compaction on one branch deletes every other branch."""
     store = AdvancedSQLiteSession(session_id="s", create_tables=True)
-    session = OpenAIResponsesCompactionSession("s", store, client=Endpoint(), compaction_mode="input")  # type: ignore[arg-type]
+    session = compacting(store, Endpoint(), "input")
     await session.add_items([user("first"), reply("ok"), user("kept on main"), reply("ok")])
     await store.create_branch_from_turn(2, "side")
     await session.add_items([user("on the side"), reply("ok")])
@@ -108,7 +117,7 @@ async def other_branches() -> bool:
     main = texts(await store.get_items(branch_id="main"))
     print("other_branches: before", before, "; after", after, "; main holds", main)
     store.close()
-    return before == ["main", "side"] and not any("kept on main" == text for text in main)
+    return before == ["main", "side"] and not any(text == "kept on main" for text in main)
 
 
 async def pointer() -> bool:
@@ -128,5 +137,7 @@ async def pointer() -> bool:
 
 
 if __name__ == "__main__":
-    found = [asyncio.run(check()) for check in (empty_branch, stale_cache, stale_chain, other_branches, pointer)]
+    found = [
+        asyncio.run(check()) for check in (empty_branch, stale_cache, stale_chain, other_branches, pointer)
+    ]
     raise SystemExit(0 if all(found) else 1)

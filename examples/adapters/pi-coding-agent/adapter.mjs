@@ -15,6 +15,7 @@ const reply = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
 class Rejected extends Error {}
+class Skipped extends Error {}
 
 const folder = mkdtempSync(join(tmpdir(), "pi-"));
 // Compaction keeps as little as the package can: the last message, and a turn is split for it.
@@ -36,6 +37,9 @@ const events = {
       const answer = { role: "assistant", content, api: "fake", provider: "fake", model: "fake", stopReason: "stop", timestamp: Date.now() };
       // The provider reports the size of the request and of the answer, here by the package's own estimator.
       manager.appendMessage({ ...answer, usage: usage(estimate(context()) + pi.estimateTokens(answer)) });
+    } else if (message.role !== "user" || message.origin !== "user") {
+      // The package counts every message of the user as a prompt, so an injection would shift an undo.
+      throw new Skipped(`a ${message.role} message of origin ${message.origin} has no form of its own here`);
     } else {
       const id = manager.appendMessage({ role: "user", content: message.text, timestamp: Date.now() });
       if (options.includes("label")) manager.appendLabelChange(id, "bookmark");
@@ -54,6 +58,7 @@ const events = {
     const prompts = manager.getBranch().filter((entry) => entry.type === "message" && entry.message.role === "user");
     if (count > prompts.length) throw new Rejected(`undo of ${count} prompts, but the branch holds ${prompts.length}`);
     const { parentId } = prompts.at(-count);
+    if (parentId !== null && !manager.getEntry(parentId)) throw new Rejected(`the prompt's parent ${parentId} is not in the session`);
     if (parentId === null) manager.resetLeaf();
     else manager.branch(parentId);
   },
@@ -61,7 +66,11 @@ const events = {
     manager.newSession();
   },
   restore() {
-    if (options.includes("fork") && manager.getLeafId() !== null) manager.createBranchedSession(manager.getLeafId());
+    if (options.includes("fork")) {
+      if (!existsSync(manager.getSessionFile())) throw new Skipped("there is no session file to fork yet");
+      if (manager.getLeafId() === null) throw new Skipped("there is no path to fork");
+      manager.createBranchedSession(manager.getLeafId());
+    }
     const file = manager.getSessionFile();
     // As on the command line: without a file there is nothing to resume.
     manager = existsSync(file) ? pi.SessionManager.open(file, folder) : pi.SessionManager.create(folder, folder);
@@ -95,8 +104,8 @@ function answer(request) {
     if (request.cmd === "reset") manager = pi.SessionManager.create(folder, folder);
     else events[request.event.type](request.event);
   } catch (error) {
-    console.error(error);
-    Object.assign(result, { status: error instanceof Rejected ? "rejected" : "errored", reason: error.message });
+    if (!(error instanceof Rejected || error instanceof Skipped)) console.error(error);
+    Object.assign(result, { status: error instanceof Rejected ? "rejected" : error instanceof Skipped ? "skipped" : "errored", reason: error.message });
   }
   return { ...result, observation: observe() };
 }

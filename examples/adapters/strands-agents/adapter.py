@@ -1,14 +1,16 @@
-"""strands-agents 1.62.0 over the conformance protocol: SummarizingConversationManager, session managers, a scripted model.
+"""strands-agents 1.62.0 over the conformance protocol: SummarizingConversationManager, session managers, a
+scripted model.
 
 Run as `adapter.py [SESSION] [OPTION...]`. SESSION is `file` (FileSessionManager, the default) or `snapshot`
-(SnapshotSessionManager). Options: `pin` keeps the first message out of every summary (`pin_first=1`), `load` makes an
-undo with `take_snapshot`/`load_snapshot` instead of shortening `agent.messages`, `between` compacts between two turns
-(`conversation_manager.reduce_context(agent)`) instead of on an overflow within one.
+(SnapshotSessionManager). Options: `pin` keeps the first message out of every summary (`pin_first=1`), `load`
+makes an undo with `take_snapshot`/`load_snapshot` instead of shortening `agent.messages`, `between` compacts
+between two turns (`conversation_manager.reduce_context(agent)`) instead of on an overflow within one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import copy
 import sys
 import tempfile
@@ -18,14 +20,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from strands import Agent  # noqa: E402
-from strands.agent.conversation_manager import NullConversationManager, SummarizingConversationManager  # noqa: E402
-from strands.hooks import BeforeModelCallEvent, MessageAddedEvent  # noqa: E402
-from strands.models import Model  # noqa: E402
-from strands.session import FileSessionManager, SnapshotSessionManager  # noqa: E402
-from strands.storage import LocalFileStorage  # noqa: E402
-from strands.types.exceptions import ContextWindowOverflowException  # noqa: E402
-from wire import Harness, item, markers, serve, tail_from_user  # noqa: E402
+from strands import Agent
+from strands.agent.conversation_manager import NullConversationManager, SummarizingConversationManager
+from strands.hooks import BeforeModelCallEvent, MessageAddedEvent
+from strands.models import Model
+from strands.session import FileSessionManager, SnapshotSessionManager
+from strands.storage import LocalFileStorage
+from strands.types.exceptions import ContextWindowOverflowException
+from wire import Harness, item, markers, said_by, serve, tail_from_user
 
 SUMMARY = "Summary of"
 ASK = "Please summarize this conversation."
@@ -37,7 +39,8 @@ def text_of(message: Any) -> str:
 
 
 def tokens(messages: list[Any]) -> int:
-    """The scripted model's tokenizer: a summary costs 1, any other message 10; there are no tools and no system prompt."""
+    """The scripted model's tokenizer: a summary costs 1, any other message 10; there are no tools and no
+    system prompt."""
     return sum(1 if text_of(m).startswith(SUMMARY) else 10 for m in messages)
 
 
@@ -83,7 +86,12 @@ class Scripted(Model):
 class Strands(Harness):
     """One agent with a session on disk."""
 
-    implementation = {"name": "strands-agents", "version": "1.62.0", "language": "python", "homepage": "https://pypi.org/project/strands-agents/"}  # noqa: RUF012
+    implementation = {
+        "name": "strands-agents",
+        "version": "1.62.0",
+        "language": "python",
+        "homepage": "https://pypi.org/project/strands-agents/",
+    }
     observes = ("view", "history_length", "trigger", "view_tokens")
 
     def __init__(self, session: str, options: set[str]) -> None:
@@ -97,7 +105,9 @@ class Strands(Harness):
         if self.session_kind == "file":
             self.manager: Any = FileSessionManager(session_id=name, storage_dir=root)
         else:
-            self.manager = SnapshotSessionManager(name, storage=LocalFileStorage(root), save_latest_on="message")
+            self.manager = SnapshotSessionManager(
+                name, storage=LocalFileStorage(root), save_latest_on="message"
+            )
         return Agent(
             model=self.model,
             agent_id="a",
@@ -115,8 +125,9 @@ class Strands(Harness):
         self.agent = self._agent()
 
     def append(self, message: dict[str, str]) -> None:
-        """A prompt is added as the agent adds one, hooks included; a reply is a turn with a model that says it."""
-        if message["role"] == "assistant":
+        """A prompt is added as the agent adds one, hooks included; a reply is a turn with a model that says
+        it."""
+        if said_by(message) == "assistant":
             self.model.reply = message["text"]
             self.agent()
         else:
@@ -124,7 +135,9 @@ class Strands(Harness):
                 self.snapshots.append(self.agent.take_snapshot(preset="session"))
             stored: Any = {"role": "user", "content": [{"text": message["text"]}]}
             self.agent.messages.append(stored)
-            asyncio.run(self.agent.hooks.invoke_callbacks_async(MessageAddedEvent(agent=self.agent, message=stored)))
+            asyncio.run(
+                self.agent.hooks.invoke_callbacks_async(MessageAddedEvent(agent=self.agent, message=stored))
+            )
 
     def compact(self, summary: str = "") -> None:
         """A turn whose first call overflows: the manager summarises, then the model says `ok`."""
@@ -133,10 +146,9 @@ class Strands(Harness):
             self._stored()
             return
         self.model.reply, self.model.overflow = "ok", True
-        try:
+        # Where there is nothing to summarise yet, the turn fails and the session goes on.
+        with contextlib.suppress(ContextWindowOverflowException):
             self.agent()
-        except ContextWindowOverflowException:
-            pass  # nothing to summarise yet: the turn fails, the session goes on
         self.model.overflow = False
 
     def _stored(self) -> None:
@@ -165,7 +177,8 @@ class Strands(Harness):
         self.agent = self._agent()
 
     def observe(self) -> dict[str, Any]:
-        """Run the next model call on an agent that has a copy of the messages, and look at what the model was sent."""
+        """Run the next model call on an agent that has a copy of the messages, and look at what the model
+        was sent."""
         model, projected = Scripted(), []
         probe = Agent(
             model=model,
@@ -173,7 +186,9 @@ class Strands(Harness):
             callback_handler=None,
             conversation_manager=NullConversationManager(),
         )
-        probe.hooks.add_callback(BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens))
+        probe.hooks.add_callback(
+            BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens)
+        )
         probe()
         return {
             "view": [item(m["role"], text_of(m)) for m in model.seen],

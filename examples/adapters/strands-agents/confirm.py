@@ -1,4 +1,5 @@
-"""Confirms with strands-agents alone what the field report says of it. Exits 0 when every finding is there, 1 otherwise."""
+"""Confirms with strands-agents alone what the field report says of it. Exits 0 when every finding is there,
+1 otherwise."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from strands import Agent
-from strands.agent.conversation_manager import SlidingWindowConversationManager, SummarizingConversationManager
+from strands.agent.conversation_manager import (
+    SlidingWindowConversationManager,
+    SummarizingConversationManager,
+)
 from strands.hooks import BeforeModelCallEvent
 from strands.models import Model
 from strands.session import FileSessionManager
@@ -64,12 +68,19 @@ def agent(folder: str | None, manager: Any) -> tuple[Agent, Fake]:
     """An agent, with a session on disk if there is a folder for it."""
     model = Fake()
     session = FileSessionManager(session_id="s", storage_dir=folder) if folder else None
-    made = Agent(model=model, agent_id="a", callback_handler=None, session_manager=session, conversation_manager=manager)
+    made = Agent(
+        model=model,
+        agent_id="a",
+        callback_handler=None,
+        session_manager=session,
+        conversation_manager=manager,
+    )
     return made, model
 
 
 def pinned() -> bool:
-    """A pinned first message is not there after a reload, and a summarised one is sent in full beside its summary."""
+    """A pinned first message is not there after a reload, and a summarised one is sent in full beside its
+    summary."""
 
     def manager() -> Any:
         return SummarizingConversationManager(summary_ratio=0.8, preserve_recent_messages=1, pin_first=1)
@@ -125,7 +136,8 @@ def snapshot() -> bool:
 
 
 def cleared() -> bool:
-    """The messages are emptied after a summary; after a reload the summary and the old messages are sent again."""
+    """The messages are emptied after a summary; after a reload the summary and the old messages are sent
+    again."""
 
     def manager() -> Any:
         return SummarizingConversationManager(summary_ratio=0.8, preserve_recent_messages=1)
@@ -145,19 +157,25 @@ def cleared() -> bool:
 
 
 def projection() -> bool:
-    """After a summary between turns the projected size is that of the request before it; so it is summarised again."""
+    """After a summary between turns the projected size is that of the request before it; so it is summarised
+    again."""
     manager = SummarizingConversationManager(
         summary_ratio=0.8, preserve_recent_messages=2, proactive_compression={"compression_threshold": 0.7}
     )
     made, model = agent(None, manager)
     projected: list[Any] = []
-    made.hooks.add_callback(BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens))
+    made.hooks.add_callback(
+        BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens)
+    )
     for text in ("one", "two", "three"):
         made(text)  # the last request was of 50 tokens, its reply of 10: below 70 of 100
     manager.reduce_context(made)
     size, before = 10 * len(made.messages), model.summaries
     made("four")
-    print(f"projection: view {size + 10} tokens, projected {projected[-1]}; {model.summaries - before} more summary (threshold 70)")
+    print(
+        f"projection: view {size + 10} tokens, projected {projected[-1]}; "
+        f"{model.summaries - before} more summary (threshold 70)"
+    )
     return model.summaries == before + 1 and size + 10 < 70 <= projected[-1]
 
 
@@ -166,7 +184,9 @@ def window_projection() -> bool:
     manager = SlidingWindowConversationManager(window_size=2)
     made, _ = agent(None, manager)
     projected: list[Any] = []
-    made.hooks.add_callback(BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens))
+    made.hooks.add_callback(
+        BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens)
+    )
     sizes = []
     made.hooks.add_callback(BeforeModelCallEvent, lambda event: sizes.append(10 * len(event.agent.messages)))
     for text in ("one", "two", "three", "four"):

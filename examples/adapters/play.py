@@ -2,9 +2,10 @@
 
     python play.py FOLDER [FINDING...]
 
-Each entry of FOLDER/findings.json has a script of events: `U` a prompt, `R` a reply, `k` a compaction, `u2` an undo
-of two prompts, `c` a clear, `r` a crash and a restore. The lines of the protocol, requests and replies interleaved,
-are written to FOLDER/runs/NAME.jsonl, which `foldproof validate` judges. Standard library only.
+Each entry of FOLDER/findings.json has a script of events: `U` a prompt, `R` a reply, `k` a compaction, `u2`
+an undo of two prompts, `c` a clear, `r` a crash and a restore. The lines of the protocol, requests and
+replies interleaved, are written to FOLDER/runs/NAME.jsonl, which `foldproof validate` judges. Standard
+library only.
 """
 
 from __future__ import annotations

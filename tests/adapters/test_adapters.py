@@ -1,4 +1,4 @@
-"""The adapters for published harnesses: complete, pinned, and their recordings say what the field report says.
+"""The adapters for published harnesses: complete and pinned, and their recordings are as reported.
 
 What needs the packages themselves (installs, several minutes) is nightly.
 """
@@ -34,7 +34,9 @@ FOLDERS = (*PINS, "pi-coding-agent")
 
 
 def findings(folder: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads((ADAPTERS / folder / "findings.json").read_text(encoding="utf-8"))
+    found: list[dict[str, Any]] = json.loads(
+        (ADAPTERS / folder / "findings.json").read_text(encoding="utf-8")
+    )
     return found
 
 
@@ -87,14 +89,18 @@ def test_python_adapters_are_pinned_and_parse(folder: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_node_adapter_is_pinned(version: str) -> None:
-    package = json.loads((ADAPTERS / "pi-coding-agent" / version / "package.json").read_text(encoding="utf-8"))
+    package = json.loads(
+        (ADAPTERS / "pi-coding-agent" / version / "package.json").read_text(encoding="utf-8")
+    )
     assert package["dependencies"] == {"@earendil-works/pi-coding-agent": version}
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_node_adapter_parses() -> None:
     for script in (ADAPTERS / "pi-coding-agent").glob("*.mjs"):
-        checked = subprocess.run(["node", "--check", str(script)], capture_output=True, text=True, check=False)
+        checked = subprocess.run(
+            ["node", "--check", str(script)], capture_output=True, text=True, check=False
+        )
         assert checked.returncode == 0, checked.stderr
 
 
@@ -146,7 +152,9 @@ def test_the_field_report_names_every_confirmation(folder: str) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("folder", PINS)
 def test_findings_are_confirmed_by_the_package_alone(folder: str) -> None:
-    done = subprocess.run([ADAPTERS / folder / "run", "confirm.py"], capture_output=True, timeout=900, check=False)
+    done = subprocess.run(
+        [ADAPTERS / folder / "run", "confirm.py"], capture_output=True, timeout=900, check=False
+    )
     assert done.returncode == 0, done.stdout.decode()[-2000:]
 
 

@@ -105,7 +105,7 @@ class DeepAgents(Harness):
             keep=KEEP,
             summarizer=summarise,
             token_counter=tokens,
-            # As `create_summarization_middleware` sets it; the constructor's own default trims to a user message.
+            # As `create_summarization_middleware` sets it; the constructor trims to a user message.
             trim_tokens_to_summarize=None,
         )
         return create_deep_agent(model=self.model, backend=backend, middleware=[middleware])

@@ -45,7 +45,7 @@ def tokens(messages: list[Any]) -> int:
 
 
 class Scripted(Model):
-    """Says `reply`, echoes markers when asked for a summary, overflows once when told to, and reports usage."""
+    """Says `reply`, echoes markers for a summary, overflows once when told to, and reports usage."""
 
     def __init__(self) -> None:
         self.reply, self.overflow, self.seen = "ok", False, []

@@ -81,6 +81,13 @@ def check(  # noqa: D103 - its help is HELP
         bool,
         typer.Option("--literal", help="Check the seed's invariants to the letter, not the stronger ones."),
     ] = False,
+    workers: Annotated[int, typer.Option(help="Processes that share the search (bulk engine).")] = 1,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Search on the Dask cluster with this scheduler.")
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option(metavar="GIB", help="Stop, incomplete, above this (bulk engine).")
+    ] = None,
     trace_dir: TraceDir = None,
     json_output: Json = False,
     quiet: Quiet = False,
@@ -105,6 +112,7 @@ def check(  # noqa: D103 - its help is HELP
             limit=limit if all_violations else 1,
             past_violations=past_violations,
             max_states=max_states,
+            bulk_options=_bulk_options(workers, dask, memory),
             on_progress=on_progress,
         )
     covered = _coverage(spec, bound, design) if coverage else None
@@ -130,8 +138,14 @@ def _search(
     engine: str,
     past_violations: int,
     max_states: int | None,
+    bulk_options: dict[str, Any],
     **options: Any,
 ) -> SearchResult:
+    if bulk_options and (past_violations or max_states is not None or engine == "plain"):
+        raise UsageError("--workers, --dask and --memory are for the bulk engine: leave out the other option")
+    if bulk_options:
+        engine = "bulk"
+        options |= bulk_options
     if not past_violations and max_states is None:
         return searched(lambda: engines.search(machine, bound, design, engine=engine, **options))
     if engine == "bulk":
@@ -145,6 +159,24 @@ def _search(
         max_depth=past_violations or None,
         **options,
     )
+
+
+def _bulk_options(workers: int, dask: str | None, memory: float | None) -> dict[str, Any]:
+    """What the bulk engine is asked beyond the ordinary; empty when it is asked nothing."""
+    if workers < 1:
+        raise UsageError(f"--workers is a number of processes, at least 1, not {workers}")
+    if memory is not None and memory <= 0:
+        raise UsageError(f"--memory is an amount in GiB, above 0, not {memory}")
+    if dask is not None and workers > 1:
+        raise UsageError("--dask uses the workers of the cluster: leave out --workers")
+    asked: dict[str, Any] = {}
+    if workers > 1:
+        asked["workers"] = workers
+    if dask is not None:
+        asked["dask"] = dask
+    if memory is not None:
+        asked["memory"] = int(memory * 2**30)
+    return asked
 
 
 def _witness(machine: Machine[Any, Any], name: str, bound: int, design: Clauses, json_output: bool) -> int:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from foldproof.explore.bulk_dask import cluster
 from foldproof.explore.bulk_low import BulkError, NotSupportedError
 from foldproof.explore.bulk_parts import TooLargeError, UnsupportedError
 from foldproof.explore.bulk_run import Run
@@ -46,6 +47,7 @@ def search(
     shared: Shared | None = None,
     audited: int = AUDITED,
     workers: int = 1,
+    dask: str | None = None,
     memory: int | None = None,
 ) -> SearchResult:
     """Visit every state that the machine reaches within its bound, layer by layer.
@@ -53,21 +55,23 @@ def search(
     As `foldproof.explore.plain.search`: a violating state is counted, not expanded; counterexamples are
     shortest, ``limit`` for each invariant. ``shared`` lets searches of one machine share their tables.
     ``audited`` states of each layer are compared with the plain model. ``workers`` processes share the
-    search. ``memory`` bounds the bytes held for states and edges; a search that comes to hold more stops
-    after its layer, and is not complete. Raises `UnsupportedError` for another machine or too large a
-    bound, `TooLargeError` when the search outgrows its encoding, `WorkerError` when a worker ends.
+    search, or the workers of the Dask cluster at the address ``dask``. ``memory`` bounds the bytes held
+    for states and edges; a search that comes to hold more stops after its layer, and is not complete.
+    Raises `UnsupportedError` for another machine or too large a bound, `TooLargeError` when the search
+    outgrows its encoding, `WorkerError` when a worker ends.
     """
     design = machine.design if design is None else design
     checked = tuple(map(str, machine.invariants)) if invariants is None else invariants
     started = time.perf_counter()
     with _without_collection():
         tables = Tables(Shared(machine) if shared is None else shared, bound, design, checked)
-        if workers > 1:
-            assignments = [
-                Assignment(machine, bound, design, checked, audited, shard, workers)
-                for shard in range(workers)
-            ]
-            with processes(assignments) as team:
+        if workers > 1 or dask is not None:
+
+            def assignments(shards: int) -> list[Assignment]:
+                work = (machine, bound, design, checked, audited)
+                return [Assignment(*work, shard, shards) for shard in range(shards)]
+
+            with processes(assignments(workers)) if dask is None else cluster(dask, assignments) as team:
                 tally = drive(team, on_progress, memory)
             found = counterexamples_of(tally, tables, limit)
         else:

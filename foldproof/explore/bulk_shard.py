@@ -8,6 +8,7 @@ processes (`foldproof.explore.bulk_workers`) or a cluster (`foldproof.explore.bu
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,8 +50,13 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Report:
-    """A shard after a layer: what its own rows hold so far."""
+    """A shard after a layer: what its own rows hold so far.
 
+    ``identity`` is drawn when a shard is made: one that was made anew elsewhere has lost its states.
+    """
+
+    identity: str
+    layer: int
     frontier: int
     states: int
     transitions: int
@@ -66,6 +72,7 @@ class Shard:
         a = self._assignment = assignment
         tables = Tables(Shared(a.machine), a.bound, a.design, a.checked)
         self._run = Run(tables, a.checked, 1, a.audited, keep=False, shard=a.shard, shards=a.shards)
+        self._identity = uuid.uuid4().hex
         self._translated: dict[int, dict[str, Ints]] = {}
         self._named = {(name, to): 0 for name in NAMED for to in range(a.shards)}
 
@@ -108,7 +115,8 @@ class Shard:
         run = self._run
         violating = {name: run.violating(found, name).states for name in run.checked}
         nbytes = run.graph.nbytes + run.bits.nbytes
-        return Report(run.frontier.states, run.states, run.transitions, len(run.graph), nbytes, violating)
+        counts = run.frontier.states, run.states, run.transitions, len(run.graph), nbytes
+        return Report(self._identity, run.depth, *counts, violating)
 
     def _interners(self) -> dict[str, Interner[Any]]:
         parts = self._run.tables.parts

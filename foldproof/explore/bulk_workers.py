@@ -58,6 +58,7 @@ def drive(team: Team, on_progress: OnProgress | None, memory: int | None) -> Tal
     started = time.perf_counter()
     tally = Tally()
     reports = team.reports()
+    identities = [report.identity for report in reports]
     tally.violating.append(_sum(report.violating for report in reports))
     while any(report.frontier for report in reports):
         if memory is not None and sum(report.bytes for report in reports) > memory:
@@ -65,6 +66,12 @@ def drive(team: Team, on_progress: OnProgress | None, memory: int | None) -> Tal
             break
         reports = team.layer()
         tally.depth += 1
+        expected = [(identity, tally.depth) for identity in identities]
+        if [(report.identity, report.layer) for report in reports] != expected:
+            raise WorkerError(
+                "a shard of the search was lost and made anew, without its visited states; there is no "
+                "result: search again"
+            )
         tally.violating.append(_sum(report.violating for report in reports))
         tally.states = sum(report.states for report in reports)
         tally.transitions = sum(report.transitions for report in reports)

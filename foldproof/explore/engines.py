@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from foldproof.explore import plain
@@ -32,8 +31,12 @@ def search(
     invariants: tuple[str, ...] | None = None,
     limit: int = 1,
     on_progress: OnProgress | None = None,
+    **bulk_options: Any,
 ) -> SearchResult:
-    """Search exhaustively. Raises `foldproof.explore.bulk_low.BulkError` for what bulk cannot do."""
+    """Search exhaustively. Raises `foldproof.explore.bulk_low.BulkError` for what bulk cannot do.
+
+    ``bulk_options`` (workers, dask, memory) are the bulk engine's, see `foldproof.explore.bulk.search`.
+    """
     if chosen(engine, machine, bound) == "plain":
         return plain.search(
             machine, bound, design, invariants=invariants, limit=limit, on_progress=on_progress
@@ -41,11 +44,15 @@ def search(
 
     from foldproof.explore import bulk  # noqa: PLC0415 - numpy is not needed for the plain engine
 
-    result = bulk.search(machine, bound, design, limit=limit, on_progress=on_progress)
-    if invariants is None:
-        return result
-    found = {name: result.counterexamples[name] for name in invariants}
-    return replace(result, invariants=invariants, counterexamples=found)
+    return bulk.search(
+        machine,
+        bound,
+        design,
+        invariants=invariants,
+        limit=limit,
+        on_progress=on_progress,
+        **bulk_options,
+    )
 
 
 def for_matrix(engine: str, machine: Machine[Any, Any], bound: int) -> Engine:

@@ -19,7 +19,9 @@ from foldproof.cli import (
     prove,
     recall,
     replay,
+    scaffold,
     simulate,
+    smoke,
     validate,
 )
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
@@ -45,6 +47,8 @@ app.command(help=simulate.HELP)(simulate.simulate)
 app.command(help=replay.HELP)(replay.replay)
 app.command(help=validate.HELP)(validate.validate)
 app.command(help=conform.HELP)(conform.conform)
+app.command(help=smoke.HELP)(smoke.smoke)
+app.command(help=scaffold.HELP)(scaffold.scaffold)
 app.command(help=export.HELP)(export.export)
 app.command(help=compact.HELP)(compact.compact)
 app.add_typer(recall.app, name="recall")

@@ -19,6 +19,7 @@ Anything else that it raises is reported as ``errored``, with the traceback on s
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import sys
@@ -41,7 +42,7 @@ EVENTS: dict[str, tuple[str, ...]] = {
 """Every event, with the fields that are handed to the method of its name; an absent one is None."""
 
 OPTIONAL = {"compact": ("keep", "frozen")}
-"""Fields that a method may leave out of its signature."""
+"""Fields that a method may leave out of its signature; the others are listed as ``compact.keep``."""
 
 
 class Rejected(Exception):  # noqa: N818 - it is no error: the implementation says no
@@ -73,8 +74,9 @@ class Adapter:
 
     @property
     def events(self) -> list[str]:
-        """The events that this adapter has a method for."""
-        return [name for name in EVENTS if callable(getattr(self, name, None))]
+        """The events that this adapter has a method for, and the optional fields that the methods take."""
+        names = [name for name in EVENTS if callable(getattr(self, name, None))]
+        return names + [f"{name}.{field}" for name in names for field in _taken(getattr(self, name), name)]
 
 
 def markers(text: str) -> str:
@@ -124,11 +126,16 @@ def _event(adapter: Adapter, event: dict[str, Any]) -> None:
     if name not in EVENTS or not callable(method):
         raise Skipped(f"no event {name}")
     fields = {field: event.get(field) for field in EVENTS[name]}
-    code = getattr(method, "__code__", None)
     for field in OPTIONAL.get(name, ()):
-        if code is not None and field not in code.co_varnames[: code.co_argcount]:
+        if field not in _taken(method, name):
             del fields[field]
     method(**fields)
+
+
+def _taken(method: Any, name: str) -> list[str]:
+    """The optional fields of an event that a method has parameters for."""
+    parameters = inspect.signature(method).parameters
+    return [field for field in OPTIONAL.get(name, ()) if field in parameters]
 
 
 def serve(adapter: Adapter, requests: Iterable[bytes] | None = None, replies: BinaryIO | None = None) -> None:

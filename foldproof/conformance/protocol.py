@@ -102,7 +102,8 @@ class Clear(_Model):
 class Compact(_Model):
     """Compact all but the last ``keep`` stored messages; ``summary`` is what a summarizer says.
 
-    ``keep`` and ``frozen`` (an index memory instead of the state memory) are for refinement runs.
+    ``keep`` and ``frozen`` (an index memory instead of the state memory) are sent only to those who list
+    ``compact.keep`` and ``compact.frozen``; to all others a summary covers everything.
     """
 
     type: Literal["compact"]

@@ -28,6 +28,9 @@ from foldproof.conformance.protocol import (
     Undo,
 )
 
+NEEDS_FIELD = {"compact1": "compact.keep", "compact2": "compact.keep", "freeze": "compact.frozen"}
+"""Words that an implementation must list beside their event: not everybody can keep a tail on request."""
+
 EVENT_OF = {
     "user": "append",
     "reply": "append",
@@ -64,7 +67,8 @@ def words(script: str) -> tuple[str, ...]:
 
 def supported(handshake: Handshake) -> tuple[str, ...]:
     """The words whose events an implementation lists."""
-    return tuple(word for word in WORDS if EVENT_OF[word] in handshake.events)
+    listed = handshake.events
+    return tuple(w for w in WORDS if EVENT_OF[w] in listed and NEEDS_FIELD.get(w, EVENT_OF[w]) in listed)
 
 
 def sensible(word: str, ledger: Ledger, previous: str | None) -> bool:

@@ -14,10 +14,11 @@ from foldproof.cli.options import Json, Quiet, Seed, print_json
 
 HELP = """Replay a recorded session through a compactor, and report every pass.
 
-The session is read in its own format, message by message; before each request that its agent sent, a
-pass runs if the context has reached the threshold. With the recallable compactor the same session is
-also run through the basic one (a single summary, rewritten every pass), for comparison. --out keeps the
-log, for foldproof recall and foldproof mcp.
+The session is read in its own format, message by message; before each
+request that its agent sent, a pass runs if the context has reached the
+threshold. With the recallable compactor the same session is also run
+through the basic one (a single summary, rewritten every pass), for
+comparison. --out keeps the log, for foldproof recall and foldproof mcp.
 
 \b
 Examples:

@@ -11,16 +11,19 @@ import typer
 
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
 
-HELP = """Serve history_read and history_search over a log to an MCP client, on stdin and stdout.
+HELP = """Serve history_read and history_search over a log to an MCP client, on stdin
+and stdout.
 
-The log is only read, and read again whenever it has grown: the agent that writes it may be at work.
+The log is only read, and read again whenever it has grown: the agent that
+writes it may be at work.
 
 \b
 Examples:
   foldproof compact session.jsonl --window 32000 --out session.log
   foldproof mcp session.log
 
-A client's configuration: {"command": "foldproof", "args": ["mcp", "session.log"]}
+A client's configuration:
+  {"command": "foldproof", "args": ["mcp", "session.log"]}
 """
 
 

@@ -17,9 +17,10 @@ HELP = """Plant facts in a session, compact it, and look for them after every pa
 
 The facts are decisions, constraints and rare literals, one sentence each.
 
-Compared are the recallable compactor, the basic one with the same settings, and the basic one with a
-summary as large as all checkpoints of the recallable one together (the same budget in the view). No
-model takes part: the probe says what could still be known, and what it would cost.
+Compared are the recallable compactor, the basic one with the same settings,
+and the basic one with a summary as large as all checkpoints of the
+recallable one together (the same budget in the view). No model takes part:
+the probe says what could still be known, and what it would cost.
 
 \b
 Examples:
@@ -28,8 +29,8 @@ Examples:
   foldproof probe --turns 400 --json --seed 7
 
 \b
-Exit codes: 0 every compacted fact is found by search and readable in two hops, 1 one is not, 2 usage,
-3 the session cannot be read.
+Exit codes: 0 every compacted fact is found by search and readable in two
+hops, 1 one is not, 2 usage, 3 the session cannot be read.
 """
 
 

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, Final, Literal
 
 from filelock import FileLock, Timeout
 
+from foldproof.reference.collector import collector_paused
 from foldproof.reference.errors import CorruptLogError, LockedLogError, LogError, TornLogWarning, WriteError
 
 FORMAT: Final = "foldproof-log"
@@ -67,6 +68,7 @@ class LogContent:
     torn: bytes
 
 
+@collector_paused()
 def read_log(path: Path) -> LogContent:
     """Read and check a whole log without changing it. Raises `CorruptLogError`, OSError."""
     data = path.read_bytes()

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from foldproof.model.design import Clause
 from foldproof.reference.codec import message_to_data
+from foldproof.reference.collector import collector_paused
 from foldproof.reference.errors import (
     CorruptLogError,
     FoldproofError,
@@ -303,6 +304,7 @@ class Session(SessionState):
         for event in self._writer.append(items):
             self.apply(event)
 
+    @collector_paused()
     def _replay(self, events: Iterable[Event]) -> None:
         for event in events:
             try:

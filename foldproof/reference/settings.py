@@ -42,7 +42,7 @@ class Settings(BaseModel):
     search_limit: Annotated[int, Field(gt=0)] = 20
     message_overhead_tokens: Annotated[int, Field(ge=0)] = 4
     overflow_passes: Tokens = 2
-    max_concurrency: Annotated[int, Field(gt=0)] = 8
+    max_concurrency: Annotated[int, Field(gt=0)] = 16
     fsync: Fsync = "turn"
 
     def __init__(self, **values: object) -> None:

@@ -4,16 +4,22 @@ VENV := .venv
 RUN := $(VENV)/bin/
 INSTALLED := $(VENV)/.installed
 
-.PHONY: check test nightly lint clean
+.PHONY: check test nightly lint clean browser
 
 check: $(INSTALLED)  ## install, then check the model exhaustively on the default bound
 	$(RUN)foldproof check
 
-test: $(INSTALLED)  ## install, then run linters, types and tests
+test: $(INSTALLED) browser  ## install, then run linters, types and tests
 	$(RUN)ruff check .
 	$(RUN)ruff format --check .
 	$(RUN)mypy
 	$(RUN)python -m pytest -m "not nightly"
+
+browser:  ## Chromium for the tests of the explorer's page; without it they are skipped, saying so
+	@command -v chromium chromium-browser google-chrome >/dev/null || { test "$$(id -u)" = 0 \
+	  && { apt-get install -y -qq --no-install-recommends chromium || \
+	       { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }; } >/dev/null 2>&1; } \
+	  || echo "no Chromium, and none can be installed here: the tests of the explorer's page are skipped"
 
 nightly: $(INSTALLED)  ## the long campaigns
 	$(RUN)python -m pytest -m nightly

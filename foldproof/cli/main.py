@@ -12,6 +12,7 @@ from foldproof.cli import (
     check,
     compact,
     conform,
+    explore,
     export,
     matrix,
     mcp,
@@ -49,6 +50,7 @@ app.command(help=validate.HELP)(validate.validate)
 app.command(help=conform.HELP)(conform.conform)
 app.command(help=smoke.HELP)(smoke.smoke)
 app.command(help=scaffold.HELP)(scaffold.scaffold)
+app.command(help=explore.HELP)(explore.explore)
 app.command(help=export.HELP)(export.export)
 app.command(help=compact.HELP)(compact.compact)
 app.add_typer(recall.app, name="recall")

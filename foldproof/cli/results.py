@@ -15,7 +15,7 @@ from foldproof.explore.itf import to_itf
 from foldproof.explore.result import Counterexample, SearchResult
 from foldproof.explore.trace import record
 from foldproof.model.machine import Clauses, Machine
-from foldproof.report.text import trace_lines
+from foldproof.report.text import statement, trace_lines
 
 WIDTH = 110
 
@@ -81,12 +81,6 @@ def show_result(machine: Machine[Any, Any], result: SearchResult, design: Clause
             trace = record(machine, counterexample.events, design, result.bound)
             for line in trace_lines(trace):
                 typer.echo(line)
-
-
-def statement(machine: Machine[Any, Any], invariant: str) -> str:
-    """What an invariant says, in one sentence: the first line of its own docstring."""
-    text = (machine.invariants[invariant].__doc__ or "").strip().split("\n")[0]
-    return text.partition(": ")[2].replace("``", "") or text
 
 
 def write_traces(

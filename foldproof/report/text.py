@@ -8,6 +8,7 @@ from typing import Any
 from foldproof.explore.trace import Trace
 from foldproof.explore.tracefile import replay
 from foldproof.model.fold import Item, est, trigger, view
+from foldproof.model.machine import Machine
 from foldproof.model.machines import MACHINES
 from foldproof.model.state import Frozen, Memory, Message, Node, State
 
@@ -42,13 +43,13 @@ def state_lines(before: Any, state: Any) -> list[str]:
 
 
 def _core_changes(before: State, state: State) -> Iterator[str]:
-    old, new = _core_parts(before), _core_parts(state)
+    old, new = core_parts(before), core_parts(state)
     for name, value in new.items():
         if old[name] != value:
             yield f"{name}: {old[name]} -> {value}"
 
 
-def _core_parts(s: State) -> dict[str, str]:
+def core_parts(s: State) -> dict[str, str]:
     """The parts of a core state other than history and view, each as one short text."""
     tree, gauge, pending = s.tree, s.gauge, s.pending
     return {
@@ -62,6 +63,12 @@ def _core_parts(s: State) -> dict[str, str]:
         "trigger": f"{trigger(s)} against a view of {est(view(s))}",
         "fold": "on" if s.enabled else "off",
     }
+
+
+def statement(machine: Machine[Any, Any], invariant: str) -> str:
+    """What an invariant says, in one sentence: the first line of its own docstring."""
+    text = (machine.invariants[invariant].__doc__ or "").strip().split("\n")[0]
+    return text.partition(": ")[2].replace("``", "") or text
 
 
 def history_label(s: State) -> str:

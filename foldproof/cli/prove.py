@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
+from foldproof.cli.countermodels import write_countermodels
 from foldproof.cli.errors import Exit, UsageError
 from foldproof.cli.options import Json, Quiet, Seed, print_json, writable_directory
 
@@ -30,6 +31,7 @@ Examples:
   foldproof prove --obligation 'Undo/*'        the inductive steps of one event
   foldproof prove --obligation 'index/*' --solver z3
   foldproof prove --smt2 out                   write each obligation as SMT-LIB 2
+  foldproof prove --countermodels out          what each missing clause breaks, as traces
   foldproof prove --list                       names and statements, without proving anything
 
 \b
@@ -50,6 +52,14 @@ def prove(  # noqa: D103 - its help is HELP
     smt2: Annotated[
         Path | None, typer.Option("--smt2", metavar="DIR", help="Write each obligation there, as SMT-LIB 2.")
     ] = None,
+    countermodels: Annotated[
+        Path | None,
+        typer.Option(
+            "--countermodels",
+            metavar="DIR",
+            help="Prove nothing: for each missing clause write a concrete countermodel there, as a trace.",
+        ),
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Seconds a solver has for one question.")] = 60,
     workers: Annotated[int, typer.Option(help="Processes; 0 for two, where there are two cores.")] = 0,
     only_list: Annotated[bool, typer.Option("--list", help="List the obligations, prove nothing.")] = False,
@@ -69,6 +79,8 @@ def prove(  # noqa: D103 - its help is HELP
         raise UsageError(f"--workers counts processes: 1 or more, or 0 to choose, not {workers}")
     if only_list:
         return _list(names, json_output)
+    if countermodels is not None:
+        return write_countermodels(names, countermodels, json_output=json_output, quiet=quiet)
     directory = None if smt2 is None else writable_directory(smt2)
     outcomes: dict[str, Outcome] = {}
     processes = workers or min(2, os.cpu_count() or 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from foldproof.model.design import DESIGN, Clause, without
 from foldproof.model.machine import Clauses
 from foldproof.proofs import consequences, gauge
+from foldproof.proofs.bounded import no_violation
 from foldproof.proofs.cells import EVENTS, inductive_step
 from foldproof.proofs.extended import EXTENDED
 from foldproof.proofs.formula import Formula, Mutant, Obligation
@@ -118,8 +119,31 @@ OTHERS: tuple[Obligation, ...] = (
     ),
 )
 
+_UNROLLED = {2: (2, Clause.D8), 3: (3, Clause.D9)}
+"""Steps that both solvers can unroll in seconds: the bound of the history, a clause that breaks there."""
+
+
+def _bounded(steps: int) -> Obligation:
+    """The whole machine, so many steps from its initial state."""
+    bound, clause = _UNROLLED[steps]
+    return Obligation(
+        f"bounded/{steps}-steps",
+        f"whatever the events and the token counts, no invariant breaks first in step {steps}, "
+        f"histories of up to {bound}",
+        lambda: no_violation(bound, steps),
+        Mutant(clause, lambda: no_violation(bound, steps, without(clause))),
+    )
+
+
 OBLIGATIONS: dict[str, Obligation] = {
     obligation.name: obligation
-    for obligation in (*LEMMAS, *GRID, *map(_below_the_boundary, Group), *OTHERS, *EXTENDED)
+    for obligation in (
+        *LEMMAS,
+        *GRID,
+        *map(_below_the_boundary, Group),
+        *OTHERS,
+        *map(_bounded, _UNROLLED),
+        *EXTENDED,
+    )
 }
 """Every obligation, in the order in which they are shown."""

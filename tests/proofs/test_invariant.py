@@ -13,7 +13,7 @@ from foldproof.proofs.moves import move_of
 from foldproof.proofs.premise import all_instances, guard
 from foldproof.proofs.slots import Slots, abstract
 
-from .test_transition import ROOM, transitions
+from .agreement import ROOM, transitions
 
 
 def reached(bound: int, missing: set[Clause]) -> list[State]:

@@ -60,7 +60,7 @@ def prove(  # noqa: D103 - its help is HELP
             help="Prove nothing: for each missing clause write a concrete countermodel there, as a trace.",
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds a solver has for one question.")] = 60,
+    timeout: Annotated[float, typer.Option(help="Seconds a solver has for one question.")] = 120,
     workers: Annotated[int, typer.Option(help="Processes; 0 for two, where there are two cores.")] = 0,
     only_list: Annotated[bool, typer.Option("--list", help="List the obligations, prove nothing.")] = False,
     json_output: Json = False,

@@ -119,7 +119,7 @@ OTHERS: tuple[Obligation, ...] = (
     ),
 )
 
-_UNROLLED = {2: (2, Clause.D8), 3: (3, Clause.D9)}
+_UNROLLED = {2: (2, Clause.D8), 3: (2, Clause.D9)}
 """Steps that both solvers can unroll in seconds: the bound of the history, a clause that breaks there."""
 
 

@@ -19,7 +19,7 @@ from foldproof.model.index import Truth
 from foldproof.proofs.formula import Formula, Obligation
 from foldproof.proofs.obligations import OBLIGATIONS
 
-TIMEOUT = 60
+TIMEOUT = 120
 """Seconds that a solver has for one question."""
 
 SMT_LOGIC = "QF_UFLIA"

@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 import z3
 
+from foldproof.model import index
 from foldproof.model.design import DESIGN, Clause, without
 from foldproof.model.events import EVENT_TYPES
 from foldproof.model.invariants import Invariant
@@ -14,7 +15,9 @@ from foldproof.proofs import solve
 from foldproof.proofs.cells import inductive_step
 from foldproof.proofs.formula import Formula, Mutant, Obligation
 from foldproof.proofs.invariant import Group
+from foldproof.proofs.logic import INTEGERS
 from foldproof.proofs.obligations import CLAUSES_THAT_RULE, OBLIGATIONS
+from foldproof.proofs.slots import same_span
 from foldproof.proofs.solve import Answer, Solvers, ask_cvc5, ask_z3, decide, decide_all, smt2
 
 GRID = [
@@ -102,3 +105,12 @@ def test_one_solver_alone(solver: Solvers) -> None:
     outcome = decide(_obligation(TRUE, FALSE), solver)
     assert not outcome.failures
     assert (outcome.z3 is None, outcome.cvc5 is None) == (solver == "cvc5", solver == "z3")
+
+
+def test_clamping_does_not_refine_rollback() -> None:
+    """The countermodel of the docs: a node at 0, closed by the carrier at 4; an undo cuts at 2."""
+    at_two = index.Span(True, 0, False, 0)
+    closed = at_two._replace(closed=True, closed_at=index.carrier_closes_at(4))
+    assert same_span(INTEGERS, index.rolled_back(closed, 2), at_two)
+    assert not same_span(INTEGERS, index.clamped(closed, 2), at_two)
+    assert index.clamped(closed, 2) == index.Span(True, 0, True, 1)

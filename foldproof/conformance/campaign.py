@@ -92,12 +92,33 @@ class Report:
         if outcome.failure is not None and all(known.what != outcome.failure.what for known in self.failures):
             self.failures.append(outcome.failure)
         self.redundant += len(outcome.notes)
-        for finding in outcome.findings:
+        for finding in independent(outcome):
             known = self.located.get(signature(finding))
             if known is None or finding.step < len(known.script):
                 script = outcome.script[: finding.step]
                 exchanges = tuple(outcome.exchanges[: finding.step + 1])
                 self.located[signature(finding)] = Located(finding, script, exchanges, source)
+
+
+def independent(outcome: Outcome) -> list[Finding]:
+    """The findings that do not merely follow from an earlier one.
+
+    Once the view is broken, tester and implementation no longer agree on what is stored: what an undo or a
+    compaction does from there on is no evidence. A clear makes them agree again.
+    """
+    broken_at = next((f.step for f in outcome.findings if f.invariant in ("VIEW", "REFINEMENT")), None)
+    lost = False
+    kept: set[int] = set()
+    for exchange in outcome.exchanges:
+        if isinstance(exchange.request, EventRequest) and broken_at is not None:
+            name = exchange.request.event.type
+            if exchange.request.seq > broken_at and name in ("undo", "compact"):
+                lost = True
+            elif name == "clear":
+                lost = False
+        if not lost:
+            kept.add(exchange.request.seq)
+    return [finding for finding in outcome.findings if finding.step in kept]
 
 
 def signature(finding: Finding) -> Signature:

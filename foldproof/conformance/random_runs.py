@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from foldproof.conformance.campaign import Clock, Report, signature
+from foldproof.conformance.campaign import Clock, Report, independent, signature
 from foldproof.conformance.checker import Checker, Exchange
 from foldproof.conformance.protocol import EventRequest, ProtocolError, ResetRequest
 from foldproof.conformance.refinement import Refinement
 from foldproof.conformance.script import event_of, sensible
-from foldproof.conformance.session import Failure, GiveUpError, Outcome, Session
+from foldproof.conformance.session import Failure, Outcome, Session
 from foldproof.conformance.wire import WireError
+
+
+class _OverError(BaseException):
+    """The budget is spent. No `Exception`: Hypothesis would take it for a fault and run it again."""
 
 
 class _ShownError(Exception):
@@ -40,8 +44,8 @@ def random_runs(session: Session, report: Report, clock: Clock, share: float) ->
             break
         except _ShownError:
             known |= set(report.located)
-        except GiveUpError:
-            raise
+        except _OverError:
+            break
         except Flaky:
             script = machine.last.script
             what = (
@@ -92,9 +96,9 @@ def _machine(
         @initialize()
         def reset(self) -> None:
             spent["examples"] += 1
-            self.dead = clock.over(share)
-            if not self.dead:
-                self._send(ResetRequest(cmd="reset", seq=0))
+            if clock.over(share):
+                raise _OverError
+            self._send(ResetRequest(cmd="reset", seq=0))
 
         @rule(data=st.data())
         def step(self, data: Any) -> None:
@@ -130,7 +134,7 @@ def _machine(
                 self.outcome.failure = Failure(tuple(self.words), what[:400])
                 self.dead = True
             report.take(self.outcome, "random")
-            if any(signature(finding) not in known for finding in self.outcome.findings):
+            if any(signature(finding) not in known for finding in independent(self.outcome)):
                 raise _ShownError
 
     return Machine

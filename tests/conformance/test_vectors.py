@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foldproof.conformance import vectors
+from foldproof.conformance import mutation, vectors
 from foldproof.conformance.recording import record_script
 from foldproof.conformance.scenarios import SCENARIOS
 from foldproof.model.design import DESIGN, Clause
@@ -45,3 +45,20 @@ def test_a_broken_vector_is_one_error_that_names_the_file(tmp_path: Path) -> Non
     (tmp_path / "a.json").write_text(text.replace('"user reply', '"user jump'))
     with pytest.raises(vectors.VectorError, match="unknown word 'jump'"):
         vectors.read_vectors(tmp_path)
+
+
+@pytest.mark.nightly
+def test_the_mutation_scores_in_the_docs_are_what_the_runs_give() -> None:
+    text = (FOLDER.parent / "docs" / "conformance.md").read_text(encoding="utf-8")
+    assert mutation.table() in text
+
+
+def test_a_row_of_the_mutation_table() -> None:
+    vectors_of = [tuple(scenario.script.split()) for scenario in SCENARIOS]
+    text = (FOLDER.parent / "docs" / "conformance.md").read_text(encoding="utf-8")
+    for clause in Clause:
+        hits = sum(str(clause) in vector.exposes for vector in vectors.read_vectors(FOLDER)) or "-"
+        first = mutation.first(clause, vectors_of, refine=True)
+        (row,) = [line for line in text.splitlines() if line.startswith(f"| {clause} |")]
+        assert row.split(" | ")[1] == str(hits)
+        assert row.rstrip(" |").split(" | ")[-1] == first

@@ -156,6 +156,27 @@ def cleared() -> bool:
         return len(live) == 2 and any("first prompt" in text for text in texts(second.messages))
 
 
+def reloaded_projection() -> bool:
+    """What a reload brings back is sent, but the projection starts from a reply that was given without it."""
+
+    def manager() -> Any:
+        return SummarizingConversationManager()
+
+    with tempfile.TemporaryDirectory() as folder:
+        first, _ = agent(folder, manager())
+        first("first prompt")
+        first.messages.clear()
+        first("new prompt")
+        second, model = agent(folder, manager())
+        projected: list[Any] = []
+        second.hooks.add_callback(
+            BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens)
+        )
+        second("next prompt")
+        print(f"reloaded_projection: view {10 * len(model.sent)} tokens, projected {projected[0]}")
+        return projected[0] < 10 * len(model.sent)
+
+
 def projection() -> bool:
     """After a summary between turns the projected size is that of the request before it; so it is summarised
     again."""
@@ -196,5 +217,14 @@ def window_projection() -> bool:
 
 
 if __name__ == "__main__":
-    found = [pinned(), pinned_window(), snapshot(), cleared(), projection(), window_projection()]
+    checks = (
+        pinned,
+        pinned_window,
+        snapshot,
+        cleared,
+        reloaded_projection,
+        projection,
+        window_projection,
+    )
+    found = [check() for check in checks]
     raise SystemExit(0 if all(found) else 1)

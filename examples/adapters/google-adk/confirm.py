@@ -102,6 +102,17 @@ async def summarised() -> bool:
     return "a secret that is taken back" in model.summarised
 
 
+async def windowed() -> bool:
+    """A limit: what lies outside the window is not sent, and a summary can lie outside it too."""
+    runner, model, _ = await start(compaction_interval=1, overlap_size=0)
+    await say(runner, "first prompt")
+    runner.app.events_compaction_config = None
+    await say(runner, "second prompt")
+    await say(runner, "third prompt", window=2)
+    print("windowed: the model was sent", model.sent)
+    return "A SUMMARY" not in model.sent and "first prompt" not in model.sent
+
+
 async def tied() -> bool:
     """Events of one timestamp are covered by the summary of the first of them: the rest is neither sent nor
     summarised."""
@@ -123,5 +134,5 @@ async def tied() -> bool:
 
 
 if __name__ == "__main__":
-    found = [asyncio.run(check()) for check in (rewound, summarised, tied)]
+    found = [asyncio.run(check()) for check in (rewound, summarised, windowed, tied)]
     raise SystemExit(0 if all(found) else 1)

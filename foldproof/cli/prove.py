@@ -39,6 +39,7 @@ Exit codes: 0 proved, 1 refuted, 2 usage, 3 unknown, timed out, vacuous, or a mu
 """
 
 WIDTH = 130
+MAX_TIMEOUT = 86_400
 
 
 def prove(  # noqa: D103 - its help is HELP
@@ -73,8 +74,8 @@ def prove(  # noqa: D103 - its help is HELP
     names = _chosen(obligation, list(OBLIGATIONS))
     if solver not in tuple(Solvers):
         raise UsageError(f"there is no solver {solver!r}; choose {', '.join(Solvers)}")
-    if not timeout > 0:
-        raise UsageError(f"--timeout is in seconds and greater than 0, not {timeout:g}")
+    if not 0.001 <= timeout <= MAX_TIMEOUT:
+        raise UsageError(f"--timeout is in seconds, from 0.001 to {MAX_TIMEOUT:,}, not {timeout:g}")
     if workers < 0:
         raise UsageError(f"--workers counts processes: 1 or more, or 0 to choose, not {workers}")
     if only_list:

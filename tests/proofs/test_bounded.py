@@ -139,6 +139,8 @@ def test_cli_json_and_smt2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         (["--obligation", "Undo/XYZ"], "there is no obligation 'Undo/XYZ'"),
         (["--solver", "yices"], "there is no solver 'yices'"),
         (["--timeout", "0"], "--timeout is in seconds"),
+        (["--timeout", "inf"], "--timeout is in seconds"),
+        (["--timeout", "nan"], "--timeout is in seconds"),
         (["--workers", "-1"], "--workers counts processes"),
         (["--obligation", "index/*", "--countermodels", "nowhere"], "no clause rules over these"),
     ],

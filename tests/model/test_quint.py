@@ -112,8 +112,8 @@ def test_quint_takes_our_runs(quint_command: Quint, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("bound", "every"), [(2, 1), (3, 5), (4, 40), (5, 300)])
 def test_quint_takes_many_of_our_runs(quint_command: Quint, tmp_path: Path, bound: int, every: int) -> None:
     runs = _shortest_runs(bound, every)
-    for start in range(0, len(runs), 300):
-        assert _take(quint_command, tmp_path, quint.kernel_source(bound), runs[start : start + 300], bound)
+    for start in range(0, len(runs), 100):
+        assert _take(quint_command, tmp_path, quint.kernel_source(bound), runs[start : start + 100], bound)
 
 
 MUTANTS = {

@@ -14,6 +14,7 @@ from foldproof.cli import (
     conform,
     explore,
     export,
+    gallery,
     matrix,
     mcp,
     probe,
@@ -51,6 +52,7 @@ app.command(help=conform.HELP)(conform.conform)
 app.command(help=smoke.HELP)(smoke.smoke)
 app.command(help=scaffold.HELP)(scaffold.scaffold)
 app.command(help=explore.HELP)(explore.explore)
+app.command(help=gallery.HELP)(gallery.gallery)
 app.command(help=export.HELP)(export.export)
 app.command(help=compact.HELP)(compact.compact)
 app.add_typer(recall.app, name="recall")

@@ -1,0 +1,97 @@
+"""Results of other commands, read from their ``--json`` output, to stand in the gallery beside the search.
+
+Nothing is assumed: what no file tells is shown as not included, with the command that would tell it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from foldproof.explore.strict_json import StrictJsonError, read_file
+
+PROVED = "proved"
+
+
+class ResultError(ValueError):
+    """A file is not the JSON of a command that the gallery knows."""
+
+
+@dataclass
+class Results:
+    """Obligations of ``prove``, and verdicts of ``conform`` and ``validate`` by implementation."""
+
+    obligations: list[dict[str, Any]] = field(default_factory=list)
+    implementations: list[dict[str, Any]] = field(default_factory=list)
+
+    def proofs_of(self, invariant: str) -> dict[str, Any] | None:
+        """How many obligations speak of an invariant, and how many both solvers proved; None for none."""
+        about = [o for o in self.obligations if o.get("invariant") == invariant]
+        if not about:
+            return None
+        return {"all": len(about), "proved": sum(is_proved(o) for o in about)}
+
+    def verdicts_of(self, invariant: str) -> dict[str, list[str]]:
+        """The implementations by their verdict on an invariant, the worst of all their runs."""
+        worst: dict[str, str] = {}
+        for one in self.implementations:
+            verdict = one["invariants"].get(invariant, "unchecked")
+            worst[one["name"]] = min(worst.get(one["name"], verdict), verdict, key=_SEVERITY.index)
+        by_verdict: dict[str, list[str]] = defaultdict(list)
+        for name, verdict in worst.items():
+            by_verdict[verdict].append(name)
+        return {verdict: by_verdict[verdict] for verdict in _SEVERITY if verdict in by_verdict}
+
+
+_SEVERITY = ("violated", "held", "unchecked")
+
+
+def is_proved(obligation: dict[str, Any]) -> bool:
+    """Every solver that was asked proved it, and its mutant was caught."""
+    answers = [obligation[solver] for solver in ("z3", "cvc5") if solver in obligation]
+    return bool(answers) and all(a == PROVED for a in answers) and not obligation.get("failures")
+
+
+def read_results(paths: list[Path]) -> Results:
+    """Read files. Raises `ResultError`, naming the file and what it should be."""
+    results = Results()
+    for path in paths:
+        try:
+            value = read_file(path)
+        except OSError as error:
+            raise ResultError(f"{path}: cannot be read: {error.strerror}") from error
+        except StrictJsonError as error:
+            raise ResultError(f"{path}: {error}") from error
+        try:
+            _add(results, value)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ResultError(
+                f"{path}: not the --json output of prove, conform or validate ({error})"
+            ) from error
+    return results
+
+
+def _add(results: Results, value: Any) -> None:
+    if "obligations" in value:
+        results.obligations += [dict(o) | {"is_proved": is_proved(o)} for o in value["obligations"]]
+    elif "files" in value:
+        for file in value["files"]:
+            if file["verdict"] != "errored":
+                results.implementations.append(_implementation(file["implementation"], file))
+    else:
+        results.implementations.append(_implementation(value["implementation"], value))
+
+
+def _implementation(who: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": f"{who['name']} {who.get('version') or ''}".strip(),
+        "verdict": value["verdict"],
+        "invariants": {str(k): _SEVERITY[_SEVERITY.index(v)] for k, v in value["invariants"].items()},
+        "findings": [
+            {name: str(f[name]) for name in ("invariant", "kind", "detail")} | {"clause": f.get("clause")}
+            for f in value["findings"]
+        ],
+        "source": str(value.get("file", "conform")),
+    }

@@ -1,0 +1,148 @@
+"""The gallery: every link leads to the trace that it names; the index says what is known and what is not."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import page_of
+
+from foldproof.cli.main import run as cli
+from foldproof.explore.trace import run, verdicts
+from foldproof.model.core import CORE
+from foldproof.report.explorer.gallery import FEATURED, FEATURED_PAGE, FEATURED_WITHOUT
+from foldproof.report.explorer.results import ResultError, read_results
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("gallery")
+    told = directory / "prove.json"
+    told.write_text(json.dumps({"obligations": [OBLIGATION]}), encoding="utf-8")
+    machines = ["--machine", "core", "--machine", "memories"]
+    options = ["--bound", "2", "--states", "5", "--quiet", "--results", str(told)]
+    assert cli(["gallery", "-o", str(directory / "out"), *machines, *options]) == 0
+    return directory / "out"
+
+
+OBLIGATION = {
+    "name": "Undo/IDX",
+    "statement": "an undo keeps INV-IDX",
+    "event": "Undo",
+    "invariant": "IDX",
+    "z3": "proved",
+    "cvc5": "proved",
+    "mutant": "off by one",
+    "failures": [],
+}
+
+
+def links(page: Path) -> list[str]:
+    return [html.unescape(link) for link in re.findall(r'href="([^"]*)"', page.read_text(encoding="utf-8"))]
+
+
+def exhibits(page: Path) -> dict[str, Any]:
+    text = page.read_text(encoding="utf-8")
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    assert data is not None
+    return {exhibit["key"]: exhibit for exhibit in json.loads(data[1])["exhibits"]}
+
+
+def test_every_link_leads_to_the_trace_that_it_names(gallery: Path) -> None:
+    followed = 0
+    for link in links(gallery / "index.html"):
+        if link == "data:,":
+            continue
+        name, _, fragment = link.partition("#")
+        assert (gallery / name).is_file(), link
+        if fragment:
+            asked = dict(part.split("=") for part in fragment.split("&"))
+            shown = exhibits(gallery / name)[asked["trace"]]
+            if name != FEATURED_PAGE and "step" in asked:
+                assert shown["first"] == {"step": int(asked["step"]), "invariant": asked["trace"]}, link
+            followed += 1
+    assert followed > 30
+    linked = {link.partition("#")[0] for link in links(gallery / "index.html")}
+    assert {page.name for page in gallery.glob("*.html")} - linked == {"index.html"}
+
+
+def test_the_featured_run_is_what_the_index_says() -> None:
+    events = [CORE.event_from_name(name) for name in f"{FEATURED}; AppendUser".split("; ")]
+    fault = run(CORE, events, CORE.without(FEATURED_WITHOUT))
+    broken = [[n for n, v in verdicts(CORE, s).items() if v.verdict == "violated"] for s in fault]
+    assert not any(broken[:6])
+    assert "VIEW" in broken[6]
+    assert "VIEW" in broken[7]
+    assert fault[7].history[2].id == 5
+    assert not any(CORE.violations(s) for s in run(CORE, events, CORE.design))
+
+
+def test_what_no_file_tells_is_not_included(gallery: Path) -> None:
+    text = (gallery / "index.html").read_text(encoding="utf-8")
+    assert "1 of 1 obligations proved" in text
+    assert "not included" in text
+    assert "Implementations are not included" in text
+
+
+def test_the_index_in_a_browser(chromium: Any, gallery: Path) -> None:
+    pytest.importorskip("axe_playwright_python", reason="axe-core is not installed (extra: dev)")
+    axe = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    for options in ({}, {"color_scheme": "dark"}, {"viewport": {"width": 375, "height": 812}}):
+        with page_of(chromium, gallery / "index.html", **options) as (page, seen):
+            assert page.locator(".strip svg").count() == 4
+            assert "hidden" in page.locator(".strip svg").nth(2).text_content()
+            page.evaluate(axe)
+            found = page.evaluate("axe.run()")["violations"]
+            assert not [one["id"] for one in found if one["impact"] in ("serious", "critical")]
+            width = page.evaluate("document.documentElement.scrollWidth")
+            assert width <= options.get("viewport", {"width": 1400})["width"]
+            page.get_by_role("link", name="Step through this run").click()
+            page.wait_for_selector("html[data-ready]", state="attached")
+            assert "leaves out #5, which is live" in page.locator(".headline").inner_text()
+            assert not seen.errors
+            assert all(url.startswith(("file:", "data:")) for url in seen.requests)
+
+
+def test_results_of_implementations_are_joined_by_the_worst(tmp_path: Path) -> None:
+    def file(verdict: str, **invariants: str) -> dict[str, Any]:
+        who = {"name": "mine", "language": "python", "version": "1"}
+        findings = [{"invariant": "VIEW", "kind": "hidden", "detail": "m1 is live", "clause": None}]
+        return {
+            "file": "a.jsonl",
+            "implementation": who,
+            "verdict": verdict,
+            "invariants": invariants,
+            "findings": findings if verdict == "violated" else [],
+        }
+
+    path = tmp_path / "runs.json"
+    runs = [file("held", VIEW="held", IDX="unchecked"), file("violated", VIEW="violated", IDX="unchecked")]
+    path.write_text(json.dumps({"files": [*runs, {"file": "b", "verdict": "errored"}]}), encoding="utf-8")
+    results = read_results([path])
+    assert results.verdicts_of("VIEW") == {"violated": ["mine 1"]}
+    assert results.verdicts_of("IDX") == {"unchecked": ["mine 1"]}
+    assert results.verdicts_of("CAL") == {"unchecked": ["mine 1"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "not the --json output"),
+        ("{}", "not the --json output"),
+        ("{", "line 1"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str | None, message: str) -> None:
+    path = tmp_path / "x.json"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    with pytest.raises(ResultError, match=message):
+        read_results([path])
+    assert cli(["gallery", "-o", str(tmp_path / "out"), "--results", str(path)]) == 3
+    assert not (tmp_path / "out").exists()

@@ -38,7 +38,7 @@ Examples:
 Exit codes: 0 proved, 1 refuted, 2 usage, 3 unknown, timed out, vacuous, or a mutant missed.
 """
 
-WIDTH = 130
+WIDTH = 110
 MAX_TIMEOUT = 86_400
 
 

@@ -197,7 +197,8 @@ def _one_more(rule: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _lemma(name: str, of: Callable[..., Formula], rule: Any, slip: str, wrong: Any) -> Obligation:
-    says = (of.__doc__ or "").split("\n")[0].rstrip(".")
+    sentence = (of.__doc__ or "").split("\n")[0].rstrip(".")
+    says = sentence[:1].lower() + sentence[1:]
     return Obligation(f"index/{name}", says, lambda: of(rule), Mutant(slip, lambda: of(wrong)))
 
 

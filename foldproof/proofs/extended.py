@@ -1,6 +1,6 @@
 """Obligations of the machines beside the core: one for each event of the budget, and of the pass's shape.
 
-Each says that the event keeps the whole strengthened invariant, and with it the machine's properties. Its
+Each says that the event keeps the whole strengthened invariant, and with it the properties that it names. Its
 mutant lacks a clause that the event needs or, where it needs none, one conjunct of the invariant before.
 """
 
@@ -47,6 +47,12 @@ SHAPE_MUTANTS: dict[str, str] = {
 """The clause, or the conjunct, that each event's mutant lacks."""
 
 
+_SAYS = {
+    "budget": "all ten properties of the budget machine still hold",
+    "pass": "the surface still has its layout, and every frozen stub (LAYOUT, FROZEN)",
+}
+
+
 def _obligation(
     machine: str,
     event: str,
@@ -56,7 +62,7 @@ def _obligation(
 ) -> Obligation:
     """``steps`` is given a missing clause and a missing conjunct, and builds the step."""
     is_conjunct = lacks in conjuncts
-    says = f"after {event}, every property of the {machine} machine still holds, whatever the length"
+    says = f"after {event}, {_SAYS[machine]}"
     named = f"{lacks} is not known before" if is_conjunct else lacks
 
     def mutant() -> Formula:

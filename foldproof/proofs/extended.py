@@ -49,7 +49,7 @@ SHAPE_MUTANTS: dict[str, str] = {
 
 _SAYS = {
     "budget": "all ten properties of the budget machine still hold",
-    "pass": "the surface still has its layout, and every frozen stub (LAYOUT, FROZEN)",
+    "pass": "the surface keeps its layout, and as many stubs as were ever committed",
 }
 
 

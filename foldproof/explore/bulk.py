@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from foldproof.explore.bulk_checkpoint import load, save
 from foldproof.explore.bulk_dask import cluster
 from foldproof.explore.bulk_low import BulkError, NotSupportedError
 from foldproof.explore.bulk_parts import TooLargeError, UnsupportedError
@@ -49,6 +51,8 @@ def search(
     workers: int = 1,
     dask: str | None = None,
     memory: int | None = None,
+    checkpoint: Path | None = None,
+    checkpoint_every: float = 60,
 ) -> SearchResult:
     """Visit every state that the machine reaches within its bound, layer by layer.
 
@@ -57,8 +61,10 @@ def search(
     ``audited`` states of each layer are compared with the plain model. ``workers`` processes share the
     search, or the workers of the Dask cluster at the address ``dask``. ``memory`` bounds the bytes held
     for states and edges; a search that comes to hold more stops after its layer, and is not complete.
-    Raises `UnsupportedError` for another machine or too large a bound, `TooLargeError` when the search
-    outgrows its encoding, `WorkerError` when a worker ends.
+    With ``checkpoint`` a search in one process writes its state to that file after a layer, at most every
+    ``checkpoint_every`` seconds and when ``memory`` stops it, goes on from the file if there is one, and
+    removes it at the end. Raises `UnsupportedError` for another machine or too large a bound,
+    `TooLargeError` when the search outgrows its encoding, `WorkerError` when a worker ends.
     """
     design = machine.design if design is None else design
     checked = tuple(map(str, machine.invariants)) if invariants is None else invariants
@@ -66,6 +72,8 @@ def search(
     with _without_collection():
         tables = Tables(Shared(machine) if shared is None else shared, bound, design, checked)
         if workers > 1 or dask is not None:
+            if checkpoint is not None:
+                raise UnsupportedError("a checkpoint is of a search in one process, not of several workers")
 
             def assignments(shards: int) -> list[Assignment]:
                 work = (machine, bound, design, checked, audited)
@@ -76,7 +84,8 @@ def search(
             found = counterexamples_of(tally, tables, limit)
         else:
             run = Run(tables, checked, limit, audited, keep=design != machine.design)
-            tally = _alone(run, on_progress, memory)
+            with _kept(run, checkpoint) as written:
+                tally = _alone(run, on_progress, memory, written, checkpoint_every)
             found = run.counterexamples()
     return SearchResult(
         machine=machine.name,
@@ -94,16 +103,41 @@ def search(
     )
 
 
-def _alone(run: Run, on_progress: OnProgress | None, memory: int | None) -> Tally:
-    started = time.perf_counter()
+def _alone(
+    run: Run,
+    on_progress: OnProgress | None,
+    memory: int | None,
+    written: Callable[[], None],
+    every: float,
+) -> Tally:
+    started = last = time.perf_counter()
     complete = True
     for progress in run.layers():
+        now = time.perf_counter()
         if on_progress is not None:
-            on_progress(replace(progress, seconds=time.perf_counter() - started))
+            on_progress(replace(progress, seconds=now - started))
         if memory is not None and run.graph.nbytes + run.bits.nbytes > memory and progress.frontier:
             complete = False
             break
+        if now - last > every:
+            written()
+            last = now
+    if not complete:
+        written()
     return Tally(run.states, run.transitions, run.depth, complete, run.transitions_by_event())
+
+
+@contextmanager
+def _kept(run: Run, path: Path | None) -> Iterator[Callable[[], None]]:
+    """A way to write the run to a file, from which it first goes on; the file goes when the run is over."""
+    if path is None:
+        yield lambda: None
+        return
+    if path.exists():
+        load(run, path)
+    yield lambda: save(run, path)
+    if not len(run.frontier.rows):
+        path.unlink(missing_ok=True)
 
 
 def counterexamples_of(tally: Tally, tables: Tables, limit: int) -> dict[str, tuple[Counterexample, ...]]:

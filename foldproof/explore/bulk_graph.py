@@ -112,6 +112,14 @@ class Graph:
             self._describe(new)
         return found[places]
 
+    def renumbered(self, keys: Ints, numbers: dict[str, Ints]) -> Ints:
+        """Keys whose parts had other numbers: ``numbers`` gives, for each kind of part, the present ones."""
+        names = {"histories": "history", "nodes": "nodes", "borders": "borders", "pendings": "pending"}
+        for kind, present in numbers.items():
+            theirs = unpack(keys, names[kind])
+            keys = keys + ((present[theirs] - theirs) << KEY[names[kind]].shift)
+        return keys
+
     def expand(self, rows: Ints) -> None:
         """Work out the edges of those rows that have none yet."""
         rows = rows[~self._expanded.array[rows]]

@@ -71,6 +71,22 @@ class Bits:
         self.spread(layer)
         return self.harvest()
 
+    def stored(self) -> dict[str, NDArray[Any]]:
+        """The arrays that a checkpoint keeps."""
+        return {
+            "visited": self.visited.array,
+            "observed_followed": self._observed_followed.array,
+            "gauges_followed": self._gauges_followed.array,
+        }
+
+    def restore(self, rows: NDArray[np.int32], stored: dict[str, NDArray[Any]]) -> None:
+        """Take a checkpoint's arrays, whose rows now have these numbers."""
+        self._grow()
+        self.visited.array[rows[: len(stored["visited"])]] = stored["visited"]
+        followed = rows[: len(stored["observed_followed"])]
+        self._observed_followed.array[followed] = stored["observed_followed"]
+        self._gauges_followed.array[followed] = stored["gauges_followed"]
+
     def spread(self, layer: Layer) -> None:
         """Follow all edges of a layer, without looking at what is new."""
         self.graph.expand(layer.rows)

@@ -72,15 +72,15 @@ class Run:
         """Transitions taken, by name of event."""
         names = sorted({type(event).__name__ for event in self.tables.events})
         kind = np.array([names.index(type(event).__name__) for event in self.tables.events])
+        for start in range(0, len(self.graph), CHUNK):  # a resumed run has not expanded all its rows
+            self.graph.expand(self._expandable(start).rows)
         edges = self.graph.edges
         resolves = edges.effects.edge
         kind_of_edge = kind[edges.column("event")][resolves]
         counting = edges.column("counts")[resolves]
         taken = np.zeros(len(names), np.int64)
         for start in range(0, len(self.graph), CHUNK):
-            rows = np.arange(start, min(start + CHUNK, len(self.graph)))
-            rows = rows[self.graph.owner.array[rows] == self.graph.shard]
-            expanded = self.bits.expandable(Layer(rows, self.bits.visited.array[rows]))
+            expanded = self._expandable(start)
             sizes = np.bitwise_count(expanded.bits).sum(axis=1, dtype=np.int64)
             for group in self.graph.groups:
                 owners, _, edge = group.of(expanded.rows)
@@ -88,6 +88,12 @@ class Run:
                 taken += np.bincount(kind_of_edge[edge], weights, len(names)).astype(np.int64)
         counts = Counter(dict(zip(names, taken.tolist(), strict=True)))
         return dict(+counts)
+
+    def _expandable(self, start: int) -> Layer:
+        """What was expanded of a chunk of own rows."""
+        rows = np.arange(start, min(start + CHUNK, self.bits.visited.size))
+        rows = rows[self.graph.owner.array[rows] == self.graph.shard]
+        return self.bits.expandable(Layer(rows, self.bits.visited.array[rows]))
 
     def stored_states(self) -> Iterator[State]:
         """Every state reached, decoded, each once."""

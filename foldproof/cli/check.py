@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -88,6 +89,10 @@ def check(  # noqa: D103 - its help is HELP
     memory: Annotated[
         float | None, typer.Option(metavar="GIB", help="Stop, incomplete, above this (bulk engine).")
     ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the search there each minute; go on from it if it exists."),
+    ] = None,
     trace_dir: TraceDir = None,
     json_output: Json = False,
     quiet: Quiet = False,
@@ -112,7 +117,7 @@ def check(  # noqa: D103 - its help is HELP
             limit=limit if all_violations else 1,
             past_violations=past_violations,
             max_states=max_states,
-            bulk_options=_bulk_options(workers, dask, memory),
+            bulk_options=_bulk_options(workers, dask, memory, checkpoint),
             on_progress=on_progress,
         )
     covered = _coverage(spec, bound, design) if coverage else None
@@ -142,7 +147,9 @@ def _search(
     **options: Any,
 ) -> SearchResult:
     if bulk_options and (past_violations or max_states is not None or engine == "plain"):
-        raise UsageError("--workers, --dask and --memory are for the bulk engine: leave out the other option")
+        raise UsageError(
+            "--workers, --dask, --memory and --checkpoint are for the bulk engine: leave out the other option"
+        )
     if bulk_options:
         engine = "bulk"
         options |= bulk_options
@@ -161,7 +168,9 @@ def _search(
     )
 
 
-def _bulk_options(workers: int, dask: str | None, memory: float | None) -> dict[str, Any]:
+def _bulk_options(
+    workers: int, dask: str | None, memory: float | None, checkpoint: Path | None
+) -> dict[str, Any]:
     """What the bulk engine is asked beyond the ordinary; empty when it is asked nothing."""
     if workers < 1:
         raise UsageError(f"--workers is a number of processes, at least 1, not {workers}")
@@ -169,7 +178,9 @@ def _bulk_options(workers: int, dask: str | None, memory: float | None) -> dict[
         raise UsageError(f"--memory is an amount in GiB, above 0, not {memory}")
     if dask is not None and workers > 1:
         raise UsageError("--dask uses the workers of the cluster: leave out --workers")
-    asked: dict[str, Any] = {}
+    if checkpoint is not None and (workers > 1 or dask is not None):
+        raise UsageError("--checkpoint is for a search in one process: leave out --workers and --dask")
+    asked: dict[str, Any] = {} if checkpoint is None else {"checkpoint": checkpoint}
     if workers > 1:
         asked["workers"] = workers
     if dask is not None:

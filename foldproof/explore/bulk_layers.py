@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldproof.explore.bulk_edges import BY_BOTH, BY_GAUGE, BY_OBSERVED
-from foldproof.explore.bulk_graph import Graph
+from foldproof.explore.bulk_graph import CHUNK, Graph
 from foldproof.explore.bulk_low import gauge_mask
 from foldproof.explore.bulk_parts import Ints, Words
 from foldproof.explore.bulk_rows import Growing
@@ -91,9 +91,11 @@ class Bits:
         """Follow all edges of a layer, without looking at what is new."""
         self.graph.expand(layer.rows)
         self._grow()
-        self._follow_observed(layer)
-        self._follow_gauges(layer)
-        self._follow_both(layer)
+        for start in range(0, len(layer.rows), CHUNK):
+            part = Layer(layer.rows[start : start + CHUNK], layer.bits[start : start + CHUNK])
+            self._follow_observed(part)
+            self._follow_gauges(part)
+            self._follow_both(part)
 
     def of_others(self) -> Layer:
         """New bits of rows that belong to other shards: each is handed out once."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from foldproof.cli.errors import Exit, IncompleteError
+from foldproof.cli.errors import Exit, IncompleteError, UsageError
 from foldproof.cli.options import Json, Quiet, Seed, print_json
 from foldproof.explore.trace import Trace
 from foldproof.explore.tracefile import TraceError, read_trace
@@ -16,6 +16,9 @@ from foldproof.report.text import trace_lines
 
 HELP = """Execute a trace again, JSON or ITF, and show it step by step.
 
+With --against, the file is a recorded run in the conformance protocol (as ``conform --save`` writes it): its
+requests are sent to COMMAND again, and what it answers now is judged.
+
 Every state and verdict that the file stores is compared with the model's; a trace that does not follow
 is refused with the step and the place.
 
@@ -23,6 +26,7 @@ is refused with the step and the place.
 Examples:
   foldproof replay VIEW.json
   foldproof replay VIEW.itf.json --json
+  foldproof replay faults/01-SYNC-sync.jsonl --against -- python adapter.py
 
 \b
 Exit codes: 0 the invariants hold in every state, 1 one is violated, 3 the file is not such a trace.
@@ -31,10 +35,20 @@ Exit codes: 0 the invariants hold in every state, 1 one is violated, 3 the file 
 
 def replay(  # noqa: D103 - its help is HELP
     file: Annotated[Path, typer.Argument(help="A trace, .json or .itf.json.", show_default=False)],
+    command: Annotated[
+        list[str] | None, typer.Argument(help="With --against: a command, after --.", show_default=False)
+    ] = None,
+    against: Annotated[
+        bool, typer.Option("--against", help="Send a recorded run's requests to COMMAND again.")
+    ] = False,
     json_output: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> int:
+    if against or command:
+        if not (against and command):
+            raise UsageError("--against needs a command after --, and a command needs --against")
+        return _replay_against(file, command, json_output=json_output, quiet=quiet)
     try:
         trace = read_trace(file)
         follow(trace)
@@ -50,6 +64,34 @@ def replay(  # noqa: D103 - its help is HELP
         for line in trace_lines(trace):
             typer.echo(line)
     return Exit.VIOLATED if violated else Exit.HOLDS
+
+
+def _replay_against(file: Path, command: list[str], *, json_output: bool, quiet: bool) -> int:
+    """Send a recorded run's requests to a process and judge its answers of now."""
+    from foldproof.conformance.resend import resend  # noqa: PLC0415 - pydantic models
+    from foldproof.conformance.runfile import RunError  # noqa: PLC0415
+    from foldproof.conformance.wire import WireError  # noqa: PLC0415
+    from foldproof.report.validation import run_lines  # noqa: PLC0415
+
+    try:
+        checker, findings, exchanges = resend(file, command)
+    except (RunError, WireError) as error:
+        raise IncompleteError(str(error)) from error
+    if json_output:
+        steps = [
+            {
+                "step": e.request.seq,
+                "status": e.reply.status,
+                "findings": [f.to_json() for f in findings if f.step == e.request.seq],
+            }
+            for e in exchanges
+        ]
+        print_json({"steps": steps, "verdicts": checker.verdicts()})
+    else:
+        for number, line in enumerate(run_lines(checker, findings, len(exchanges) - 1)):
+            if number == 0 or not quiet:
+                typer.echo(line)
+    return Exit.VIOLATED if findings else Exit.HOLDS
 
 
 def replay_json(trace: Trace) -> dict[str, Any]:

@@ -93,11 +93,11 @@ class ModelAdapter(Adapter):
 
     def compact(self, summary: str, keep: int | None, frozen: bool | None) -> None:
         k = len(self.state.history) - (keep or 0)
-        summary_id = self.state.next_id
         replaced = self.state.history[: max(k, 0)]
         if not self.state.enabled:
             self._do(ApplyCompaction(k))
             gone = " ".join(self.texts.get(m.id) or f"[[{self.names[m.id]}]]" for m in replaced)
+            summary_id = self.state.history[0].id
             self.names[summary_id] = ""
             self.texts[summary_id] = "summary: " + " ".join(_markers(gone))
         elif frozen:
@@ -129,11 +129,15 @@ class ModelAdapter(Adapter):
         }
 
     def _do(self, event: Event) -> None:
+        before, self.state = self.state, self._after(event)
+        self._follow(before, event)
+
+    def _after(self, event: Event) -> State:
+        """The state after an event. Raises `Rejected` where it is not taken."""
         reason = guard(self.state, event, self.design)
         if reason is not None:
             raise Rejected(reason)
-        before, self.state = self.state, kernel.effect(self.state, event, self.design)
-        self._follow(before, event)
+        return kernel.effect(self.state, event, self.design)
 
     def _follow(self, before: State, event: Event) -> None:
         """Keep ``transitions`` beside the nodes: the tree holds indices, the protocol asks for calls."""

@@ -119,3 +119,23 @@ def test_a_mistake_is_one_line(
     error = capsys.readouterr().err.splitlines()
     assert len(error) == 1
     assert what in error[0]
+
+
+def test_the_reference_passes_in_refinement_mode_over_the_wire(capsys: pytest.CaptureFixture[str]) -> None:
+    command = [sys.executable, "-m", "foldproof.stateful_tests.reference_adapter"]
+    assert cli(["conform", *FAST, "--mode", "refinement", "--json", "--", *command]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert set(report["invariants"].values()) == {"held"}
+    assert report["coverage"]["vectors"]["skipped"] == 0
+
+
+def test_a_recorded_run_is_sent_again(capsys: pytest.CaptureFixture[str]) -> None:
+    """The fault shows again where it is, and does not where it was mended."""
+    run = Path(__file__).resolve().parents[2] / "examples" / "runs" / "without-D8.jsonl"
+    assert cli(["replay", str(run), "--against", "--json", "--", *MODEL, "--without", "D8"]) == 1
+    document = json.loads(capsys.readouterr().out)
+    assert document["verdicts"]["SYNC"] == "violated"
+    assert [f["clause"] for step in document["steps"] for f in step["findings"]] == ["D8"]
+    assert cli(["replay", str(run), "--against", "--", *MODEL]) == 0
+    assert cli(["replay", str(run), "--against"]) == 2
+    assert cli(["replay", str(run), "--against", "--", "true"]) == 3

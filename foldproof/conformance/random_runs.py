@@ -32,7 +32,7 @@ def random_runs(session: Session, report: Report, clock: Clock, share: float) ->
 
     After each fault that is found and shrunk, another round begins that passes over what is known.
     """
-    spent = {"examples": 0, "rounds": 0}
+    spent = {"examples": 0, "shrinking": 0, "rounds": 0}
     known = set(report.located)
     while spent["examples"] < report.settings.examples and not clock.over(share):
         spent["rounds"] += 1
@@ -47,6 +47,8 @@ def random_runs(session: Session, report: Report, clock: Clock, share: float) ->
         except _OverError:
             break
         except Flaky:
+            if machine.over:  # the budget ended an example that Hypothesis meant to run to its end
+                break
             script = machine.last.script
             what = (
                 "it does not answer the same script alike twice: a fault that showed once did not show again"
@@ -84,6 +86,8 @@ def _machine(
         """One example: a script that grows word by word, each among those that can do something."""
 
         last = Outcome(())
+        over = False
+        shown = False
 
         def __init__(self) -> None:
             super().__init__()
@@ -95,8 +99,9 @@ def _machine(
 
         @initialize()
         def reset(self) -> None:
-            spent["examples"] += 1
+            spent["shrinking" if type(self).shown else "examples"] += 1
             if clock.over(share):
+                type(self).over = True
                 raise _OverError
             self._send(ResetRequest(cmd="reset", seq=0))
 
@@ -135,6 +140,7 @@ def _machine(
                 self.dead = True
             report.take(self.outcome, "random")
             if any(signature(finding) not in known for finding in independent(self.outcome)):
+                type(self).shown = True
                 raise _ShownError
 
     return Machine

@@ -39,6 +39,7 @@ the fault stands beside the design over the same events. The page opens at the v
 Examples:
   foldproof explore --fault P1 -o p1.html
   foldproof explore VIEW.json SYNC.itf.json -o traces.html
+  foldproof explore --run faults/recorded.jsonl -o run.html
   foldproof explore --without D7 --events "Call(open); StepEnd; Call(close); StepEnd" -o d7.html
 
 \b
@@ -62,6 +63,12 @@ def explore(  # noqa: D103 - its help is HELP
     events: Annotated[
         str | None, typer.Option(metavar="EVENTS", help="A run, its events separated by semicolons.")
     ] = None,
+    run: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="A recorded conformance run, .jsonl, beside the model. Repeatable."
+        ),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("run.html"),
     states: Annotated[
         int, typer.Option(min=0, help="States embedded around each run, for going on from it.")
@@ -72,14 +79,18 @@ def explore(  # noqa: D103 - its help is HELP
 ) -> int:
     spec = chosen_machine(machine)
     asked = bool(fault or without or events is not None)
-    if bool(traces) == asked:
+    if bool(traces) + bool(run) + asked != 1:
         raise UsageError(
-            "give either traces, or what to search or run: --fault P1, --without CLAUSE, --events RUN"
+            "give either traces, or --run FILE, or what to search or run: "
+            "--fault P1, --without CLAUSE, --events RUN"
         )
     limit = checked_bound((CORE_BOUND if spec.name == "core" else OTHER_BOUND) if bound is None else bound)
     if traces:
         exhibits = _of_files(traces, states)
         title = ", ".join(path.name for path in traces)
+    elif run:
+        exhibits = _of_runs(run)
+        title = ", ".join(path.name for path in run)
     elif events is not None:
         exhibits = [_of_events(spec, events, without, fault, limit, states)]
         title = "A run"
@@ -109,6 +120,16 @@ def _of_files(paths: list[Path], states: int) -> list[dict[str, Any]]:
             text = str(error)
             raise IncompleteError(text if text.startswith(str(path)) else f"{path}: {text}") from error
     return exhibits
+
+
+def _of_runs(paths: list[Path]) -> list[dict[str, Any]]:
+    from foldproof.conformance.exhibits import run_exhibit  # noqa: PLC0415 - pydantic models
+    from foldproof.conformance.runfile import RunError  # noqa: PLC0415
+
+    try:
+        return [run_exhibit(path) for path in paths]
+    except RunError as error:
+        raise IncompleteError(str(error)) from error
 
 
 def _of_events(

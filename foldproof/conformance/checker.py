@@ -92,7 +92,7 @@ class Checker:
         if reply.status == "errored":
             return []
         found: list[Finding] = []
-        for kind, broken, sides in self._broken(reply.observation):
+        for kind, broken, sides in self.broken(reply.observation):
             fresh = [i for i in broken if i not in self._standing.get(kind, ())]
             self._standing[kind] = set(broken)
             if not fresh:
@@ -110,7 +110,8 @@ class Checker:
         self.findings += found
         return found
 
-    def _broken(self, seen: Observation) -> Iterable[tuple[str, blackbox.Broken, tuple[str, str]]]:
+    def broken(self, seen: Observation) -> Iterable[tuple[str, blackbox.Broken, tuple[str, str]]]:
+        """Everything that is broken in one observation, by kind, with both sides of the equation."""
         if self.observes("IDX"):
             broken = blackbox.anchors(seen)
             yield "anchor", broken, (_listed(broken.values()), f"len(history) = {seen.history_length}")

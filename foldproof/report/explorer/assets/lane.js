@@ -22,7 +22,7 @@ function drawLane(lane, marks, words) {
     class: "lane", width: right, height: bottom, viewBox: `0 0 ${right} ${bottom}`, role: "img", "aria-label": laneInWords(lane, marks),
   });
   const add = (...parts) => picture.append(...parts.flat(Infinity).filter(Boolean));
-  add(label("tree", top - 12), label("history", top + 26), items && label("view", viewTop + 26));
+  add((lane.spans.length > 0 || lane.epoch !== undefined) && label("tree", top - 12), label("history", top + 26), items && label("view", viewTop + 26));
   if (items) add(items.list.map((item) => fan(item, at, top + CELL.height, viewTop, marks)));
   add(flags(lane, flagsTop, top + CELL.height));
   add(lane.spans.map((span, i) => bracket(span, levels.of[i], lane.messages.length, cells, top, marks.spans.has(i))));

@@ -98,7 +98,7 @@
   function goingOn() {
     const run = walk.exhibit.runs[0];
     const here = all[0][walk.step];
-    if (!here.card || !run.edges) return [];
+    if (!here.card || !walk.exhibit.command) return [];
     const steps = run.edges[here.place];
     const extent = `The page embeds ${plural(run.cards.length, "state")} around this run and what follows from ${Object.keys(run.edges).length} of them.`;
     if (!steps) {

@@ -29,11 +29,11 @@ function stagePanel(run, places, step, number, walk) {
       : h("span", { class: "verdict good" }, `✓ ${here.card.held || "every invariant holds"}`);
   const head = h("header", {}, h("h2", { id: `run-${number}` }, run.title), verdict);
   const body = here.card ? picture(here.card, step ? places[step - 1].card : null, run, wordsBefore(places, step)) : h("p", { class: "stop" }, `This run ${here.stop}.`);
-  return h("article", { class: `run run-${number}${broken.length ? " broken" : ""}`, "aria-labelledby": `run-${number}` }, head, note(run), body);
+  return h("article", { class: `run run-${number}${broken.length ? " broken" : ""}`, "aria-labelledby": `run-${number}` }, head, note(here), body);
 }
 
-function note(run) {
-  return run.note ? h("p", { class: "note" }, run.note) : null;
+function note(here) {
+  return here.card && here.card.note ? h("p", { class: "note" }, here.card.note) : null;
 }
 
 /* What the messages of earlier steps were, for those that are gone. */
@@ -74,7 +74,7 @@ function partsTable(runs, all, step) {
   const names = [...new Set(here.flatMap((place) => (place.card ? Object.keys(place.card.parts) : [])))];
   const rows = names.map((name) => {
     const values = here.map((place) => (place.card ? place.card.parts[name] ?? "–" : "–"));
-    const differ = here.every((place) => place.card) && values.some((value) => value !== values[0]);
+    const differ = here.every((place) => place.card) && !values.includes("–") && values.some((value) => value !== values[0]);
     return h("tr", { class: differ ? "differ" : null }, h("th", { scope: "row" }, name),
       values.map((value, i) => {
         const before = step > 0 && all[i][step - 1].card ? all[i][step - 1].card.parts[name] : undefined;

@@ -224,5 +224,15 @@ SCENARIOS: tuple[Scenario, ...] = (
         "user reply user reply compact2 user",
     ),
     Scenario("resume-empty", "A resume of an empty session is empty.", "restore user restore reply"),
+    Scenario(
+        "undo-past-compaction",
+        "An undo past a compaction is refused, or takes back what was summarised as well.",
+        "user user compact undo2 user reply",
+    ),
+    Scenario(
+        "undo-into-compacted-past",
+        "The same where part of the summarised past stays.",
+        "user reply user reply user compact undo2 user reply",
+    ),
 )
 """Every scenario, in the order of the docs."""

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from foldproof.model import index
-from foldproof.reference.surface import Item, ItemClass
+from foldproof.reference.surface import Item, ItemClass, Transition
 
 TransitionKind = Literal["open", "close", "next"]
 OPENS: frozenset[str] = frozenset({"open", "next"})
@@ -48,6 +48,17 @@ class Task:
             closed_at=span.closed_at if closed else None,
             memory=self.memory if closed else None,
         )
+
+
+class Pending(NamedTuple):
+    """An accepted transition that no step has committed yet; ``carrier`` is the seq of its message.
+
+    ``cursor`` is where the innermost open task opened when the call was accepted: a record only.
+    """
+
+    transition: Transition
+    carrier: int
+    cursor: int | None
 
 
 @dataclass(slots=True)

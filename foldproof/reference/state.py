@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from foldproof.model import index
 from foldproof.model.design import DESIGN, Clause
@@ -16,7 +16,7 @@ from foldproof.reference.log import Event
 from foldproof.reference.messages import ChatMessage
 from foldproof.reference.protocols import TokenEstimator
 from foldproof.reference.settings import Settings
-from foldproof.reference.spine import CLOSES, OPENS, Spine, covers
+from foldproof.reference.spine import CLOSES, OPENS, Pending, Spine, covers
 from foldproof.reference.surface import Item, ItemClass, Surface, SurfaceView, Transition
 
 
@@ -33,17 +33,6 @@ class PassRecord:
     ended: bool = False
     error: str | None = None
     stale_tokens: int = 0
-
-
-class Pending(NamedTuple):
-    """An accepted transition that no step has committed yet; ``carrier`` is the seq of its message.
-
-    ``cursor`` is where the innermost open task opened when the call was accepted: a record only.
-    """
-
-    transition: Transition
-    carrier: int
-    cursor: int | None
 
 
 @dataclass(slots=True)

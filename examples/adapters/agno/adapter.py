@@ -105,6 +105,7 @@ class Agno(Harness):
         self.path = Path(self.folder.name) / f"{self.sessions}.db"
         self.session_id = "session"
         self.pending: str | None = None
+        self.seen: dict[str, Any] | None = None
         self.agent = self._agent(self.path)
 
     def append(self, message: dict[str, str]) -> None:
@@ -112,13 +113,13 @@ class Agno(Harness):
         if said_by(message) != "assistant":
             if self.pending is not None:
                 raise Skipped("a prompt already waits for its answer")
-            self.pending = message["text"]
+            self.pending, self.seen = message["text"], None
             return
         if self.pending is None:
             raise Skipped("a run begins with a prompt")
         self.model.reply = message["text"]
         self.agent.run(self.pending)
-        self.pending = None
+        self.pending = self.seen = None
 
     def _runs(self) -> list[Any]:
         session = self.agent.get_session(session_id=self.session_id)
@@ -127,6 +128,7 @@ class Agno(Harness):
     def compact(self, summary: str = "") -> None:
         """`Agent.compact`; it may decline."""
         self.agent.compact(session_id=self.session_id)
+        self.seen = None
 
     def undo(self, count: int) -> None:
         """A waiting prompt is dropped; runs are deleted from the database."""
@@ -135,13 +137,13 @@ class Agno(Harness):
         if count > len(runs) + waiting:
             raise Rejected(f"undo of {count} prompts, but the session holds {len(runs) + waiting}")
         taken = count - waiting
-        self.pending = None
+        self.pending = self.seen = None
         if taken:
             self.agent.db.delete_runs([run.run_id for run in runs[-taken:]])
 
     def clear(self) -> None:
         """`Agent.delete_session`."""
-        self.pending = None
+        self.pending = self.seen = None
         self.agent.delete_session(session_id=self.session_id)
 
     def restore(self) -> None:
@@ -149,10 +151,13 @@ class Agno(Harness):
         if "fork" in self.options and self._runs():
             self.session_id = self.agent.fork_session(source_session_id=self.session_id)
         self.agent = self._agent(self.path)
+        self.seen = None
 
     def observe(self) -> dict[str, Any]:
         """Run the agent on a copy of the file, with the waiting prompt or a probe, and look at what the
         model was sent."""
+        if self.seen is not None:
+            return self.seen  # nothing was done since: the event was skipped or refused
         self.probes += 1
         place = Path(self.folder.name) / f"probe-{self.probes}"
         place.mkdir()
@@ -164,11 +169,12 @@ class Agno(Harness):
         self.model.seen, self.model.reply = [], "ok"
         self._agent(place / "copy.db").run(self.pending or PROBE)
         shutil.rmtree(place, ignore_errors=True)
-        return {
+        self.seen = {
             "view": [item(role, text) for role, text in self.model.seen if text != PROBE],
             "history_length": sum(len(run.messages or []) for run in self._runs())
             + (self.pending is not None),
         }
+        return self.seen
 
     def close(self) -> None:
         """Remove the sessions."""

@@ -234,5 +234,15 @@ SCENARIOS: tuple[Scenario, ...] = (
         "The same where part of the summarised past stays.",
         "user reply user reply user compact undo2 user reply",
     ),
+    Scenario(
+        "compact-after-undo",
+        "What was undone after a compaction does not come back with the next one.",
+        "user reply compact undo1 user reply compact user",
+    ),
+    Scenario(
+        "compact-what-is-left",
+        "A compaction is given what is live, not what was live before an undo.",
+        "user undo1 reply compact user",
+    ),
 )
 """Every scenario, in the order of the docs."""

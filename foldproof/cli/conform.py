@@ -125,7 +125,7 @@ def show(
     save: Path | None,
 ) -> None:
     """Print the report and write the files that were asked for."""
-    from foldproof.report import conformance as forms  # noqa: PLC0415 - pydantic models
+    from foldproof.conformance import campaign_report as forms  # noqa: PLC0415 - pydantic models
 
     if json_output:
         print_json(forms.report_json(report))

@@ -69,9 +69,9 @@ def replay(  # noqa: D103 - its help is HELP
 def _replay_against(file: Path, command: list[str], *, json_output: bool, quiet: bool) -> int:
     """Send a recorded run's requests to a process and judge its answers of now."""
     from foldproof.conformance.resend import resend  # noqa: PLC0415 - pydantic models
+    from foldproof.conformance.run_report import run_lines  # noqa: PLC0415
     from foldproof.conformance.runfile import RunError  # noqa: PLC0415
     from foldproof.conformance.wire import WireError  # noqa: PLC0415
-    from foldproof.report.validation import run_lines  # noqa: PLC0415
 
     try:
         checker, findings, exchanges = resend(file, command)

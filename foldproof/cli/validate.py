@@ -32,8 +32,8 @@ def validate(  # noqa: D103 - its help is HELP
     seed: Seed = 0,
 ) -> int:
     from foldproof.conformance.explain import explained  # noqa: PLC0415 - pydantic models
+    from foldproof.conformance.run_report import file_json, label, run_lines  # noqa: PLC0415
     from foldproof.conformance.runfile import RunError, validate_file  # noqa: PLC0415
-    from foldproof.report.validation import file_json, label, run_lines  # noqa: PLC0415
 
     documents: list[dict[str, Any]] = []
     for path in files:

@@ -9,9 +9,9 @@ from typing import Any
 from xml.etree import ElementTree as Xml
 
 from foldproof.conformance.campaign import Located, Report
+from foldproof.conformance.run_report import finding_lines
 from foldproof.conformance.runfile import request_json, run_lines
 from foldproof.conformance.session import Failure
-from foldproof.report.validation import finding_lines
 
 UNPRINTABLE = {code: None for code in range(32) if chr(code) not in "\t\n\r"}
 

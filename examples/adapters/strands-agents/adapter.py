@@ -27,7 +27,7 @@ from strands.models import Model
 from strands.session import FileSessionManager, SnapshotSessionManager
 from strands.storage import LocalFileStorage
 from strands.types.exceptions import ContextWindowOverflowException
-from wire import Harness, item, markers, said_by, serve, tail_from_user
+from wire import Harness, Rejected, item, markers, said_by, serve, tail_from_user
 
 SUMMARY = "Summary of"
 ASK = "Please summarize this conversation."
@@ -122,6 +122,7 @@ class Strands(Harness):
         """Begin a new session with a new agent."""
         self.sessions += 1
         self.snapshots: list[Any] = []
+        self.prompts: list[str] = []
         self.agent = self._agent()
 
     def append(self, message: dict[str, str]) -> None:
@@ -133,6 +134,7 @@ class Strands(Harness):
         else:
             if "load" in self.options:
                 self.snapshots.append(self.agent.take_snapshot(preset="session"))
+            self.prompts.append(message["text"])
             stored: Any = {"role": "user", "content": [{"text": message["text"]}]}
             self.agent.messages.append(stored)
             asyncio.run(
@@ -162,14 +164,19 @@ class Strands(Harness):
             self.agent.load_snapshot(self.snapshots[-count])
             del self.snapshots[-count:]
         else:
-            roles = ["summary" if text_of(m).startswith(SUMMARY) else m["role"] for m in self.agent.messages]
-            del self.agent.messages[tail_from_user(roles, count) :]
+            # By its text: with a pin, what was summarised lies between prompts that are still there.
+            tail_from_user(["user"] * len(self.prompts), count)
+            texts = [text_of(m) for m in self.agent.messages]
+            if self.prompts[-count] not in texts:
+                raise Rejected("the prompt is summarised, and is not in the agent's messages any more")
+            del self.agent.messages[texts.index(self.prompts[-count]) :]
+            del self.prompts[-count:]
         self._stored()
 
     def clear(self) -> None:
         """Empty the agent's messages."""
         self.agent.messages.clear()
-        self.snapshots = []
+        self.snapshots, self.prompts = [], []
         self._stored()
 
     def restore(self) -> None:

@@ -18,6 +18,7 @@ from foldproof.report.explorer.cards import card
 from foldproof.report.explorer.exhibits import exhibit, search_exhibits
 from foldproof.report.explorer.graph import around
 from foldproof.report.explorer.page import SCRIPTS, asset, embedded, explorer_page
+from foldproof.report.explorer.pool import pooled
 from foldproof.report.explorer.words import explain
 
 SEARCH_BOUND = 2
@@ -204,3 +205,49 @@ def test_mistakes_are_one_line(
     assert message in error
     assert len(error.splitlines()) == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_a_page_does_not_grow_with_the_square_of_the_run() -> None:
+    def size(steps: int) -> int:
+        run = "; ".join(["AppendUser"] * steps)
+        return len(explorer_page([core_exhibit(run, bound=steps, max_states=0)], "x"))
+
+    base = len(explorer_page([core_exhibit("AppendUser", bound=1, max_states=0)], "x"))
+    assert (size(200) - base) / (size(100) - base) < 3
+
+
+def test_pooling_leaves_what_it_is_given() -> None:
+    shown = core_exhibit(REPRO_F, "D1a_undo")["runs"][0]
+    before = json.dumps(shown)
+    small = pooled(shown)
+    assert json.dumps(shown) == before
+    for card_, original in zip(small["cards"], shown["cards"], strict=True):
+        assert [small["pool"][i] for i in card_["state"]["history"]] == original["state"]["history"]
+        assert [small["pool"][i] for i in card_["lane"]["items"]] == original["lane"]["items"]
+
+
+@pytest.mark.parametrize(
+    ("machine", "without", "run_", "invariant", "words"),
+    [
+        (
+            "pass",
+            "R16_cancel",
+            "AppendUser; Begin(1); Undo(0); StateDone; Guard; Commit",
+            "VIEW",
+            "The view still speaks for #0, which is no longer stored.",
+        ),
+        (
+            "budget",
+            "B4_futile",
+            "AppendUser; AppendUser; BeforeStep; Land(1); BeforeStep",
+            "QUIET",
+            "It must hold that after a useless compaction none starts until the history is replaced or the "
+            "window changes; here useless, starts.",
+        ),
+    ],
+)
+def test_words_of_other_machines(machine: str, without: str, run_: str, invariant: str, words: str) -> None:
+    spec = MACHINES[machine]
+    events = [spec.event_from_name(name) for name in run_.split("; ")]
+    shown = card(spec, run(spec, events, spec.without(without))[-1])
+    assert shown["broken"][invariant]["words"] == words

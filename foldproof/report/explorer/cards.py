@@ -13,7 +13,7 @@ from foldproof.model.machine import Machine
 from foldproof.model.state import State
 from foldproof.report.explorer.lanes import lane, session_of
 from foldproof.report.explorer.words import explain
-from foldproof.report.text import core_parts, part_label
+from foldproof.report.text import core_parts, part_label, statement
 
 Card = dict[str, Any]
 
@@ -26,7 +26,7 @@ def card(machine: Machine[Any, Any], state: Any) -> Card:
         "lane": lane(state),
         "sizes": None if session is None else [trigger(session), est(view(session))],
         "parts": _parts(state),
-        "broken": {str(v.invariant): _broken(state, v) for v in machine.violations(state)},
+        "broken": {str(v.invariant): _broken(machine, state, v) for v in machine.violations(state)},
     }
 
 
@@ -43,8 +43,8 @@ def _parts(state: Any) -> dict[str, str]:
     return parts
 
 
-def _broken(state: Any, violation: Any) -> dict[str, Any]:
-    told = explain(state, violation)
+def _broken(machine: Machine[Any, Any], state: Any, violation: Any) -> dict[str, Any]:
+    told = explain(state, violation, statement(machine, str(violation.invariant)))
     return {
         "equation": violation.equation,
         "left": violation.left,

@@ -12,6 +12,7 @@ from markupsafe import Markup
 
 from foldproof import __version__
 from foldproof.report.explorer.exhibits import Exhibit
+from foldproof.report.explorer.pool import pooled
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = ("dom.js", "walk.js", "lane.js", "panels.js", "timeline.js", "copy.js", "main.js")
@@ -40,7 +41,7 @@ def explorer_page(exhibits: Sequence[Exhibit], title: str, home: str | None = No
             version=__version__,
             style=asset("page.css"),
             scripts=[asset(name) for name in SCRIPTS],
-            data=embedded({"exhibits": list(exhibits)}),
+            data=embedded({"exhibits": [{**e, "runs": [*map(pooled, e["runs"])]} for e in exhibits]}),
             exhibits=exhibits,
         )
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from foldproof.model.fold import est, flatten, trigger, view
@@ -16,7 +16,7 @@ from foldproof.model.invariants import anchors
 from foldproof.model.machine import Violation
 from foldproof.model.receipts import Transition, accepted_transitions, recorded_transitions
 from foldproof.model.state import State, ids
-from foldproof.report.explorer.lanes import session_of
+from foldproof.report.explorer.lanes import lane, session_of
 
 
 class Explanation(NamedTuple):
@@ -27,17 +27,43 @@ class Explanation(NamedTuple):
     spans: tuple[int, ...] = ()
 
 
-def explain(state: Any, violation: Violation) -> Explanation:
-    """What a violation means for the state in which it stands."""
+def explain(state: Any, violation: Violation, says: str = "") -> Explanation:
+    """What a violation means for the state in which it stands; ``says`` is what the invariant says."""
     s = session_of(state)
-    tell = None if s is None else _TELL.get(str(violation.invariant))
-    told = tell(s) if tell is not None and s is not None else None
-    return told or Explanation(f"{violation.left} against {violation.right}: {violation.place}.")
+    name = str(violation.invariant)
+    told: Explanation | None = None
+    if s is not None and name in _TELL:
+        told = _TELL[name](s)
+    elif name == "VIEW":
+        told = _surface(state)
+    rule = says.rstrip(".") or violation.equation
+    return told or Explanation(f"It must hold that {rule}; here {violation.left}, {violation.right}.")
 
 
 def _view(s: State) -> Explanation | None:
-    spoken, stored = flatten(view(s)), ids(s.history)
-    if spoken == stored:
+    told = _accounted(flatten(view(s)), ids(s.history))
+    if told is None:
+        return None
+    spans = [
+        position
+        for position, node in enumerate(s.tree.nodes)
+        if node.memory is not None and not set(told.messages).isdisjoint(node.memory.covers)
+    ]
+    return told._replace(spans=tuple(spans))
+
+
+def _surface(state: Any) -> Explanation | None:
+    """The same of a machine that keeps what the model is sent instead of folding it anew."""
+    drawn = lane(state)
+    if drawn is None or drawn["items"] is None:
+        return None
+    spoken = [i for item in drawn["items"] for i in item.get("covers", [item.get("id")])]
+    return _accounted(spoken, [message["id"] for message in drawn["messages"]])
+
+
+def _accounted(spoken: Sequence[int], stored: Sequence[int]) -> Explanation | None:
+    """What a view speaks for, against what is stored."""
+    if tuple(spoken) == tuple(stored):
         return None
     gone = sorted({i for i in spoken if i not in stored})
     hidden = [i for i in stored if i not in spoken]
@@ -53,12 +79,7 @@ def _view(s: State) -> Explanation | None:
         told.append(f"the view speaks for {_names(twice)} more than once")
     if not told:
         told.append("the view tells the messages in another order than they were stored in")
-    spans = [
-        position
-        for position, node in enumerate(s.tree.nodes)
-        if node.memory is not None and not {*gone}.isdisjoint(node.memory.covers)
-    ]
-    return Explanation(_sentence(told), (*gone, *hidden, *twice), tuple(spans))
+    return Explanation(_sentence(told), (*gone, *hidden, *twice))
 
 
 def _idx(s: State) -> Explanation | None:

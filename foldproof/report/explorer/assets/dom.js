@@ -31,3 +31,14 @@ function nameOf(id) {
 function plural(count, noun) {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/* A run with its long lists put back: foldproof.report.explorer.pool says why they are pooled. */
+function unpooled(run) {
+  for (const card of run.cards) {
+    for (const path of run.paths) {
+      const holder = path.slice(0, -1).reduce((value, name) => (value ? value[name] : value), card);
+      const name = path[path.length - 1];
+      if (holder && Array.isArray(holder[name])) holder[name] = holder[name].map((place) => run.pool[place]);
+    }
+  }
+}

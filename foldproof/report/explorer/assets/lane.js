@@ -138,7 +138,7 @@ function ghost(id, index, top, marks, words) {
 function layItems(items, at) {
   let free = CELL.left;
   const list = items.map((item) => {
-    const size = CELL.width - CELL.gap + (item.covers ? 14 : 0);
+    const size = CELL.width - CELL.gap + (item.covers ? (item.kind === "span" ? 14 : 34) : 0);
     const own = item.covers || (item.id === undefined ? [] : [item.id]);
     const places = own.map((id) => at.get(id)).filter((place) => place !== undefined);
     const middle = places.length ? (Math.min(...places) + Math.max(...places) + 1) / 2 : null;

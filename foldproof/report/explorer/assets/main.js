@@ -3,6 +3,7 @@
 
 (function () {
   const { exhibits } = JSON.parse(document.getElementById("data").textContent);
+  exhibits.forEach((exhibit) => exhibit.runs.forEach(unpooled));
   const boxes = Object.fromEntries(["choice", "story", "stage", "status", "steps", "on", "take"].map((id) => [id, document.getElementById(id)]));
   let walk = fromFragment(location.hash, exhibits);
   let all = [];

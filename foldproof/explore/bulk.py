@@ -56,8 +56,8 @@ def search(
 ) -> SearchResult:
     """Visit every state that the machine reaches within its bound, layer by layer.
 
-    As `foldproof.explore.plain.search`: a violating state is counted, not expanded; counterexamples are
-    shortest, ``limit`` for each invariant. ``shared`` lets searches of one machine share their tables.
+    As `foldproof.explore.plain.search`: a state that violates any invariant is counted, not expanded;
+    counterexamples are shortest, ``limit`` for each of the ``invariants`` reported. ``shared`` lets searches of one machine share their tables.
     ``audited`` states of each layer are compared with the plain model. ``workers`` processes share the
     search, or the workers of the Dask cluster at the address ``dask``. ``memory`` bounds the bytes held
     for states and edges; a search that comes to hold more stops after its layer, and is not complete.
@@ -67,7 +67,8 @@ def search(
     `TooLargeError` when the search outgrows its encoding, `WorkerError` when a worker ends.
     """
     design = machine.design if design is None else design
-    checked = tuple(map(str, machine.invariants)) if invariants is None else invariants
+    checked = tuple(map(str, machine.invariants))
+    reported = checked if invariants is None else invariants
     started = time.perf_counter()
     with _without_collection():
         tables = Tables(Shared(machine) if shared is None else shared, bound, design, checked)
@@ -96,10 +97,10 @@ def search(
         transitions=tally.transitions,
         depth=tally.depth,
         seconds=time.perf_counter() - started,
-        invariants=checked,
+        invariants=reported,
         events=dict(sorted(tally.events.items())),
         complete=tally.complete,
-        counterexamples=found,
+        counterexamples={name: found[name] for name in reported},
     )
 
 

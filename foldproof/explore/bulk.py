@@ -57,14 +57,15 @@ def search(
     """Visit every state that the machine reaches within its bound, layer by layer.
 
     As `foldproof.explore.plain.search`: a state that violates any invariant is counted, not expanded;
-    counterexamples are shortest, ``limit`` for each of the ``invariants`` reported. ``shared`` lets searches of one machine share their tables.
-    ``audited`` states of each layer are compared with the plain model. ``workers`` processes share the
-    search, or the workers of the Dask cluster at the address ``dask``. ``memory`` bounds the bytes held
-    for states and edges; a search that comes to hold more stops after its layer, and is not complete.
-    With ``checkpoint`` a search in one process writes its state to that file after a layer, at most every
-    ``checkpoint_every`` seconds and when ``memory`` stops it, goes on from the file if there is one, and
-    removes it at the end. Raises `UnsupportedError` for another machine or too large a bound,
-    `TooLargeError` when the search outgrows its encoding, `WorkerError` when a worker ends.
+    counterexamples are shortest, ``limit`` for each of the ``invariants`` reported. ``shared`` lets
+    searches of one machine share their tables. ``audited`` states of each layer are compared with the
+    plain model. ``workers`` processes share the search, or the workers of the Dask cluster at the address
+    ``dask``. ``memory`` bounds the bytes held for states and edges; a search that comes to hold more
+    stops after its layer, and is not complete. With ``checkpoint`` a search in one process writes its
+    state to that file after a layer, at most every ``checkpoint_every`` seconds and when ``memory`` stops
+    it, goes on from the file if there is one, and removes it at the end. Raises `UnsupportedError` for
+    another machine or too large a bound, `TooLargeError` when the search outgrows its encoding,
+    `WorkerError` when a worker ends.
     """
     design = machine.design if design is None else design
     checked = tuple(map(str, machine.invariants))

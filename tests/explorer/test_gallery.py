@@ -146,3 +146,28 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str | None, m
         read_results([path])
     assert cli(["gallery", "-o", str(tmp_path / "out"), "--results", str(path)]) == 3
     assert not (tmp_path / "out").exists()
+
+
+def test_proofs_are_joined_by_machine_and_invariant(tmp_path: Path) -> None:
+    def obligation(name: str, invariant: str | None = None, z3: str = "proved") -> dict[str, Any]:
+        told = {"name": name, "statement": "x", "z3": z3, "cvc5": "proved", "mutant": "m", "failures": []}
+        return told if invariant is None else told | {"invariant": invariant}
+
+    path = tmp_path / "prove.json"
+    told = [
+        obligation("Undo/VIEW", "VIEW"),
+        obligation("Clear/VIEW", "VIEW", z3="unknown"),
+        obligation("literal/IDX"),
+        obligation("Undo-below/VIEW"),
+        obligation("budget/Undo"),
+        obligation("pass/Undo"),
+    ]
+    path.write_text(json.dumps({"obligations": told}), encoding="utf-8")
+    results = read_results([path])
+    assert results.proofs_of("core", "VIEW") == {"all": 2, "proved": 1}
+    assert results.proofs_of("core", "IDX") == {"all": 1, "proved": 1}
+    assert results.proofs_of("core", "CAL") is None
+    assert results.proofs_of("budget", "QUIET") == {"all": 1, "proved": 1}
+    assert results.proofs_of("pass", "LAYOUT") == {"all": 1, "proved": 1}
+    assert results.proofs_of("pass", "VIEW") is None
+    assert results.proofs_of("async", "VIEW") is None

@@ -138,7 +138,7 @@ def _invariants(wing: Wing, results: Results) -> Iterator[dict[str, Any]]:
             "states": wing.design.states,
             "bound": wing.design.bound,
             "clauses": [" + ".join(r.without) for r in wing.matrix.rows if name in r.broken],
-            "proofs": results.proofs_of(name if is_core else f"{wing.machine.name}/{name}"),
+            "proofs": results.proofs_of(wing.machine.name, name),
             "verdicts": results.verdicts_of(name) if is_core else {},
         }
 

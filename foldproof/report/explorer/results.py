@@ -26,9 +26,9 @@ class Results:
     obligations: list[dict[str, Any]] = field(default_factory=list)
     implementations: list[dict[str, Any]] = field(default_factory=list)
 
-    def proofs_of(self, invariant: str) -> dict[str, Any] | None:
-        """How many obligations speak of an invariant, and how many both solvers proved; None for none."""
-        about = [o for o in self.obligations if o.get("invariant") == invariant]
+    def proofs_of(self, machine: str, invariant: str) -> dict[str, Any] | None:
+        """How many obligations speak of an invariant, and how many are proved; None for none."""
+        about = [o for o in self.obligations if _speaks_of(o, machine, invariant)]
         if not about:
             return None
         return {"all": len(about), "proved": sum(is_proved(o) for o in about)}
@@ -43,6 +43,19 @@ class Results:
         for name, verdict in worst.items():
             by_verdict[verdict].append(name)
         return {verdict: by_verdict[verdict] for verdict in _SEVERITY if verdict in by_verdict}
+
+
+def _speaks_of(obligation: dict[str, Any], machine: str, invariant: str) -> bool:
+    """Whether an obligation is a step of the proof of this invariant of this machine.
+
+    A step of the budget machine is about all its invariants at once, one of the pass about its layout.
+    ``Undo-below`` is about a design without a clause, so it is no step of the design's proof.
+    """
+    kind, _, rest = str(obligation["name"]).partition("/")
+    if machine == "core":
+        in_step = obligation.get("invariant") == invariant and kind != "Undo-below"
+        return in_step or (kind, rest) == ("literal", invariant)
+    return kind == machine and (machine == "budget" or (machine, invariant) == ("pass", "LAYOUT"))
 
 
 _SEVERITY = ("violated", "held", "unchecked")

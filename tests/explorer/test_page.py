@@ -17,6 +17,7 @@ from foldproof.explore.itf import to_itf
 from foldproof.explore.trace import Trace, record
 from foldproof.explore.tracefile import read_trace, replay
 from foldproof.model.core import CORE
+from foldproof.report.explorer.notebook import show
 from foldproof.report.explorer.page import explorer_page
 
 DARK: dict[str, Any] = {"color_scheme": "dark"}
@@ -235,3 +236,17 @@ def test_a_long_trace_is_drawn(chromium: Any, tmp_path: Path) -> None:
         page.keyboard.press("ArrowLeft")
         assert headline(page).startswith("Step 499 of 500")
         assert is_quiet(seen)
+
+
+def test_a_notebook_shows_the_same_page(chromium: Any, tmp_path: Path) -> None:
+    events = [CORE.event_from_name(name) for name in REPRO_F.split("; ")]
+    shown = show(record(CORE, events, CORE.without("D1a_undo"), 5), title='Repro "F"')
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<html lang=en><title>n</title>{shown._repr_html_()}", encoding="utf-8")
+    with page_of(chromium, path) as (page, seen):
+        frame = page.frame_locator("iframe")
+        assert "VIEW is violated" in frame.locator(".headline").inner_text()
+        frame.locator("button[data-step='3']").click()
+        assert "Step 3 of 6" in frame.locator(".headline").inner_text()
+        assert not seen.errors
+        assert all(url.startswith(("file:", "data:", "about:")) for url in seen.requests)

@@ -1,7 +1,7 @@
 "use strict";
 /* The drawing of one state: spans over the history, the view below, lines from memories to what they cover. */
 
-const CELL = { width: 78, height: 42, gap: 8, left: 58, level: 26, fan: 46 };
+const CELL = { width: 84, height: 42, gap: 8, left: 58, level: 26, fan: 46 };
 
 function drawLane(lane, marks, words) {
   const ghosts = ghostsOf(lane);

@@ -37,7 +37,8 @@
     boxes.status.replaceChildren(h("h2", {}, `Invariants after step ${walk.step}`), ...invariantPanels(walk.exhibit, all, walk.step, headline()));
     boxes.on.replaceChildren(...goingOn());
     markStep(boxes.steps, walk.step);
-    history.replaceState(null, "", toFragment(walk, exhibits.indexOf(walk.exhibit)));
+    // In a notebook's frame the page has no address of its own to keep.
+    if (location.protocol !== "about:") history.replaceState(null, "", toFragment(walk, exhibits.indexOf(walk.exhibit)));
   }
 
   function choices() {

@@ -1,7 +1,7 @@
-"""Alphabets of the extended machines: events print as traces name them, and are read back.
+"""Alphabets: events print as traces name them, and are read back.
 
 The core's alphabet has a reader of its own (`foldproof.model.events`), because its arguments are of
-two kinds; here every argument is a natural number.
+two kinds; for the extended machines every argument is a natural number.
 """
 
 from __future__ import annotations

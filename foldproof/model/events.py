@@ -7,85 +7,77 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TypeAlias
 
+from foldproof.model.alphabet import NamedEvent
 from foldproof.model.state import Kind
 
 
 @dataclass(frozen=True, slots=True)
-class _Event:
-    """An event prints as it is named in traces: ``StepEnd``, ``Call(open)``, ``Undo(2)``."""
-
-    def __str__(self) -> str:
-        arguments = ",".join(str(getattr(self, field.name)) for field in fields(self))
-        return type(self).__name__ + (f"({arguments})" if arguments else "")
-
-
-@dataclass(frozen=True, slots=True)
-class AppendUser(_Event):
+class AppendUser(NamedEvent):
     """The user sends a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
-class AppendReply(_Event):
+class AppendReply(NamedEvent):
     """The model replies without a transition."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call(_Event):
+class Call(NamedEvent):
     """The model calls open, close or next, and the call is accepted: carrier and receipt are stored."""
 
     transition: Kind
 
 
 @dataclass(frozen=True, slots=True)
-class StepEnd(_Event):
+class StepEnd(NamedEvent):
     """The step ends: a pending transition whose receipt is found is committed to the tree."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measure(_Event):
+class Measure(NamedEvent):
     """A provider reports the size of the view that it was sent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Undo(_Event):
+class Undo(NamedEvent):
     """The user takes back the prompt at index ``cut`` and everything after it."""
 
     cut: int
 
 
 @dataclass(frozen=True, slots=True)
-class Clear(_Event):
+class Clear(NamedEvent):
     """The user empties the session."""
 
 
 @dataclass(frozen=True, slots=True)
-class CommitState(_Event):
+class CommitState(NamedEvent):
     """A compaction writes the state memory up to edge ``k`` (the seed's ``RootCompact``)."""
 
     k: int
 
 
 @dataclass(frozen=True, slots=True)
-class CommitIndex(_Event):
+class CommitIndex(NamedEvent):
     """A compaction freezes an index memory up to edge ``k``; a state memory is folded into it."""
 
     k: int
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyCompaction(_Event):
+class ApplyCompaction(NamedEvent):
     """With the fold off, ``history[:k]`` is physically replaced by one summary message."""
 
     k: int
 
 
 @dataclass(frozen=True, slots=True)
-class Restore(_Event):
+class Restore(NamedEvent):
     """A crash and a resume: what lives only in memory is lost and rebuilt from what is stored."""
 
 
 @dataclass(frozen=True, slots=True)
-class FlagFlip(_Event):
+class FlagFlip(NamedEvent):
     """The fold is switched on or off while the session runs."""
 
 

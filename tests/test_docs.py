@@ -82,6 +82,7 @@ def run_blocks(page: Path, chosen: list[Block], folder: Path) -> None:
             )  # fmt: skip
             printed = done.stdout + done.stderr
             assert done.returncode in (0, 1), f"{page.name}:{command.line}: exit {done.returncode}\n{printed}"
+            assert "Traceback" not in printed, f"{page.name}:{command.line}:\n{printed}"
             assert matches(command.output or "\n", printed or "\n"), (
                 f"{page.name}:{command.line}: $ {command.text}\n"
                 f"--- shown\n{command.output}--- printed\n{printed}"

@@ -36,6 +36,9 @@ from foldproof.explore.witness import SITUATIONS, witness
 from foldproof.model.machine import Clauses, Machine
 from foldproof.model.seed_invariants import SEED_INVARIANTS
 
+MAX_MEMORY = 2**20
+"""Gibibytes: what no machine has."""
+
 HELP = """Check every reachable state within a bound against every invariant.
 
 A state that violates an invariant is counted and not expanded, so a counterexample shows the first
@@ -44,7 +47,7 @@ violation of its run, and no run that shows it is shorter.
 \b
 Examples:
   foldproof check                           the design, histories of up to 6 messages
-  foldproof check --bound 4 --fault P1      a fault of the seed, its shortest traces
+  foldproof check --bound 4 --fault P1      a known fault, its shortest traces
   foldproof check --without D9 --invariant IDX --trace-dir out
   foldproof check --witness nested-spans    show that a situation is reached
 
@@ -105,6 +108,8 @@ def check(  # noqa: D103 - its help is HELP
         spec = replace(spec, invariants=SEED_INVARIANTS)
     design = chosen_design(spec, without, fault)
     bound = checked_bound(bound)
+    if limit < 1 or past_violations < 0 or (max_states is not None and max_states < 1):
+        raise UsageError("--limit and --max-states count from 1 on, --past-violations from 0 on")
     if witness_of is not None:
         return _witness(spec, witness_of, bound, design, json_output)
     with progress_line(f"checking {machine} at bound {bound}", quiet=quiet or json_output) as on_progress:
@@ -174,8 +179,8 @@ def _bulk_options(
     """What the bulk engine is asked beyond the ordinary; empty when it is asked nothing."""
     if workers < 1:
         raise UsageError(f"--workers is a number of processes, at least 1, not {workers}")
-    if memory is not None and memory <= 0:
-        raise UsageError(f"--memory is an amount in GiB, above 0, not {memory}")
+    if memory is not None and not 0 < memory < MAX_MEMORY:
+        raise UsageError(f"--memory is an amount in GiB, above 0 and below {MAX_MEMORY:,}, not {memory}")
     if dask is not None and workers > 1:
         raise UsageError("--dask uses the workers of the cluster: leave out --workers")
     if checkpoint is not None and (workers > 1 or dask is not None):

@@ -67,7 +67,14 @@ def conform(  # noqa: D103 - its help is HELP
 
     if mode not in ("invariants", "refinement"):
         raise UsageError(f"--mode is invariants or refinement, not {mode!r}")
-    if exhaustive < 0 or examples < 0 or steps < 1 or not 1 <= workers <= 64 or budget <= 0 or timeout <= 0:
+    if (
+        exhaustive < 0
+        or examples < 0
+        or steps < 1
+        or not 1 <= workers <= 64
+        or not 0 < budget < 1e9
+        or not 0 < timeout < 1e9
+    ):
         raise UsageError(
             "--exhaustive, --examples, --steps, --workers, --budget and --timeout count something"
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 
 import typer
@@ -69,7 +71,16 @@ def version() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with one of the exit codes of `Exit`."""
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a log may hold lone surrogates
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    try:
+        sys.stdout.flush()
+    except OSError:  # nobody reads, or the disk is full: not a result, whatever the code was
+        code = Exit.ERRORED
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
@@ -77,13 +88,23 @@ def run(arguments: list[str]) -> int:
     try:
         code = app(args=arguments, prog_name="foldproof", standalone_mode=False)
     except TyperException as error:
-        return _complain(error.format_message(), Exit.USAGE)
+        text = error.format_message()
+        return _complain(text, Exit.USAGE) if text else Exit.USAGE
     except UsageError as error:
         return _complain(str(error), Exit.USAGE)
     except IncompleteError as error:
         return _complain(str(error), Exit.ERRORED)
     except (Abort, KeyboardInterrupt):
         return _complain("interrupted", Exit.ERRORED)
+    except SystemExit:  # typer's way to leave when the reader of a pipe has gone
+        return Exit.ERRORED
+    except OSError as error:
+        return _complain(f"{error.filename or 'output'}: {error.strerror or error}", Exit.ERRORED)
+    except Exception as error:
+        if os.environ.get("FOLDPROOF_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        return _complain(f"internal error: {what}; FOLDPROOF_DEBUG=1 shows where", Exit.ERRORED)
     if code == 130:  # typer's own code for an interrupt
         return _complain("interrupted", Exit.ERRORED)
     return code if isinstance(code, int) else Exit.HOLDS

@@ -32,7 +32,7 @@ Without = Annotated[
 ]
 Fault = Annotated[
     list[str] | None,
-    typer.Option("--fault", metavar="P1…", help="A fault of the seed, by name. Repeatable."),
+    typer.Option("--fault", metavar="P1…", help="A known fault, by name. Repeatable."),
 ]
 MachineName = Annotated[str, typer.Option("--machine", help=f"Which machine: {', '.join(MACHINES)}.")]
 InvariantNames = Annotated[

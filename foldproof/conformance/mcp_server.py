@@ -61,8 +61,10 @@ def recall_server(log: LogReader) -> Server[Any]:
         try:
             text = await RecallTools(log.session()).call(params.name, params.arguments or {})
         except (FoldproofError, OSError) as error:
-            return types.CallToolResult(content=[types.TextContent(text=str(error))], is_error=True)
-        return types.CallToolResult(content=[types.TextContent(text=text)])
+            return types.CallToolResult(
+                content=[types.TextContent(text=_encodable(str(error)))], is_error=True
+            )
+        return types.CallToolResult(content=[types.TextContent(text=_encodable(text))])
 
     return Server(
         "foldproof",
@@ -80,3 +82,8 @@ async def serve(log: LogReader) -> None:
     server = recall_server(log)
     async with stdio_server() as (incoming, outgoing):
         await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _encodable(text: str) -> str:
+    """Text that UTF-8 can carry: a lone surrogate, which a log may hold, is written as its escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -68,7 +68,7 @@ def first_out_of_bounds(candidates: Iterable[Anchor], length: int) -> Violation 
 
 
 def inv_idx(s: State) -> Violation | None:
-    """INV-IDX: every index lies in the history, strictly where the seed is strict."""
+    """INV-IDX: every index lies in the history, both ends of a node strictly so."""
     return first_out_of_bounds(anchors(s), len(s.history))
 
 

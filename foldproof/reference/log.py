@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 import uuid
 import warnings
 import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
@@ -117,6 +119,8 @@ class LogWriter:
         self._next = len(content.events) + 1
         self._size = content.size
         self._broken = False
+        self._owner = os.getpid()
+        self.turn = threading.RLock()  # threads may share a session: one change at a time, in the log's order
         self._file: BinaryIO = path.open("r+b", buffering=0)
         self._file.seek(self._size)
 
@@ -171,6 +175,10 @@ class LogWriter:
         """Append events in one write and return them. Raises `WriteError`; then none of them is there."""
         if self._broken:
             raise WriteError(self.path, "an earlier write failed half-way; open the log again")
+        if self._file.closed:
+            raise WriteError(self.path, "the session was closed; open the log again")
+        if os.getpid() != self._owner:
+            raise WriteError(self.path, "a forked process does not own the log; only its parent may write")
         events = [Event(self._next + n, kind, data) for n, (kind, data) in enumerate(items)]
         data = b"".join(
             encode_line({"seq": event.seq, "type": event.type, "data": event.data}) for event in events
@@ -219,6 +227,7 @@ class MemoryLog:
 
     def __init__(self) -> None:
         self.session_id = str(uuid.uuid4())
+        self.turn: AbstractContextManager[None] = nullcontext()  # for one thread, and to be copied
         self._lines: list[bytes] = []
 
     def events(self) -> list[Event]:
@@ -240,7 +249,7 @@ class MemoryLog:
 
 
 def _locked(path: Path) -> FileLock:
-    lock = FileLock(f"{path}.lock")
+    lock = FileLock(f"{os.path.realpath(path)}.lock")  # one lock, by whichever name the log is opened
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -18,6 +18,11 @@ class ToolCall:
     name: str
     arguments: str = "{}"
 
+    def __post_init__(self) -> None:
+        for name, value in (("id", self.id), ("name", self.name), ("arguments", self.arguments)):
+            if not isinstance(value, str):
+                raise ValueError(f"{name}: a call's {name} is text, not {type(value).__name__}")
+
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
@@ -30,6 +35,11 @@ class ChatMessage:
     is_error: bool = False
 
     def __post_init__(self) -> None:
+        # A log never forgets: what it could not be read back with must not get in.
+        if self.role not in _SPEAKERS:
+            raise ValueError(f"role: {self.role!r} is none of {', '.join(_SPEAKERS)}")
+        if not isinstance(self.text, str):
+            raise ValueError(f"text: a str is needed, not {type(self.text).__name__} (no text is '')")
         if (self.role == "tool") != (self.result_of is not None):
             raise ValueError("result_of: a tool message names the call that it answers, and no other does")
         if self.calls and self.role != "assistant":

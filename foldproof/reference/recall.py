@@ -174,6 +174,8 @@ class RecallTools:
 
         Raises RecallError for a bad name or bad arguments; a host puts the message into an error result.
         """
+        if not isinstance(arguments, dict):
+            raise RecallError(f"{name}: the arguments are an object, not {type(arguments).__name__}")
         schema = next((item for item in self.schemas if item["name"] == name), None)
         if schema is None:
             raise RecallError(f"no tool {name!r}: history_read and history_search")
@@ -229,15 +231,17 @@ def _finder(query: str) -> Callable[[str], Iterator[tuple[int, int]]]:
     """A function from a text to the spans of the matches in it, ignoring case.
 
     ``str.find`` over a lowered text is many times faster than a regular expression that ignores case,
-    and its places are the text's own as long as lowering keeps the length. One letter in all of
-    Unicode (a capital I with a dot) does not; where it occurs, the regular expression decides.
+    and its places are the text's own as long as lowering keeps the length. Two letters need the
+    regular expression: a capital I with a dot, which does not keep it, and the Greek sigma, whose
+    lower form depends on whether a word ends there.
     """
     pattern = re.compile(re.escape(query), re.IGNORECASE)
     lowered = query.lower()
+    sigma = any(letter in lowered for letter in "σς")
 
     def find(text: str) -> Iterator[tuple[int, int]]:
         low = text.lower()
-        if len(low) != len(text):
+        if len(low) != len(text) or sigma:
             for match in pattern.finditer(text):
                 yield match.span()
             return

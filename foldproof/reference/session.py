@@ -27,7 +27,7 @@ from foldproof.reference.log import Event, LogWriter, MemoryLog, read_log
 from foldproof.reference.messages import ChatMessage, ToolCall
 from foldproof.reference.protocols import CharacterEstimator, TokenEstimator
 from foldproof.reference.settings import Settings
-from foldproof.reference.spine import CLOSES, TransitionKind
+from foldproof.reference.spine import CLOSES, OPENS, TransitionKind
 from foldproof.reference.state import PassRecord, SessionState, accepts
 from foldproof.reference.surface import ItemClass
 
@@ -137,6 +137,8 @@ class Session(SessionState):
         batch = list(messages)
         self._refuse_while_pending("append")
         self._check_calls(batch)
+        for message in batch:
+            self.item_tokens(message)  # an estimator that fails must fail before anything is written
         self._record([("message", message_to_data(message)) for message in batch])
         if any(message.role == "user" or not message.calls for message in batch):
             self.sync()
@@ -144,8 +146,8 @@ class Session(SessionState):
 
     def measure(self, tokens: int) -> None:
         """Note the size of the current view as the provider reported it, in tokens."""
-        if tokens < 0:
-            raise ValueError(f"tokens: {tokens} is less than 0")
+        if not isinstance(tokens, int) or isinstance(tokens, bool) or tokens < 0:
+            raise ValueError(f"tokens: a whole number of at least 0 is needed, not {tokens!r}")
         self._record([("measure", {"tokens": tokens})])
 
     def undo(self, count: int = 1) -> int:
@@ -206,6 +208,8 @@ class Session(SessionState):
         when the step ends; until then nothing else may be stored. A close leaves ``memory`` in place of
         the task's messages. Raises `TransitionRejectedError`; ValueError for a message that does not fit.
         """
+        if kind not in OPENS | CLOSES:
+            raise ValueError(f"kind: {kind!r} is none of open, close, next")
         if not self.fold_enabled:
             raise TransitionRejectedError("fold-off", f"{kind}: the fold is off; switch it on first")
         self._refuse_while_pending(kind)
@@ -219,6 +223,7 @@ class Session(SessionState):
             raise ValueError(f"message: exactly one call is needed, not {len(message.calls)}")
         receipt = ChatMessage("tool", "accepted", result_of=message.calls[0].id)
         self._check_calls([message, receipt])
+        self.item_tokens(message)
         carrier = message_to_data(message) | {"transition": {"kind": kind, "memory": memory}}
         self._record([("message", carrier), ("message", message_to_data(receipt))])
         return self.last_seq - 1
@@ -301,15 +306,16 @@ class Session(SessionState):
     def _record(self, items: list[tuple[str, dict[str, Any]]]) -> None:
         if self._writer is None:
             raise FoldproofError(f"{self.path}: opened for reading only")
-        for event in self._writer.append(items):
-            self.apply(event)
+        with self._writer.turn:
+            for event in self._writer.append(items):
+                self.apply(event)
 
     @collector_paused()
     def _replay(self, events: Iterable[Event]) -> None:
         for event in events:
             try:
                 self.apply(event)
-            except (KeyError, TypeError, ValueError) as error:
+            except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
                 what = f"a {event.type} event that cannot be applied ({type(error).__name__}: {error})"
                 raise CorruptLogError(self.path, what, event.seq + 1) from error
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from foldproof.cli.errors import Exit
 from foldproof.cli.main import run
+
+ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def invoke(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -163,6 +167,11 @@ MISTAKES = {
     "bound": (["check", "--bound", "65"], "from 0 to 64, not 65"),
     "no number": (["check", "--bound", "six"], "Invalid value for '--bound'"),
     "situation": (["check", "--witness", "nowhere"], "there is no situation 'nowhere'"),
+    "limit": (
+        ["check", "--fault", "P1", "--all-violations", "--limit", "0"],
+        "--limit and --max-states count",
+    ),
+    "memory": (["check", "--memory", "nan"], "--memory is an amount in GiB"),
     "runs": (["simulate", "--runs", "0"], "1 or more, not 0 and 100"),
     "command": (["chekc"], "No such command 'chekc'"),
     "option": (["check", "--nope"], "No such option: --nope"),
@@ -195,3 +204,32 @@ def test_help_has_examples(capsys: pytest.CaptureFixture[str], command: str) -> 
     assert code == Exit.HOLDS
     assert "Examples:" in out
     assert f"foldproof {command}" in out
+
+
+def test_a_reader_that_goes_away_is_not_a_violation() -> None:
+    for arguments in ("check -L 3", "validate examples/runs/design.jsonl", "--help"):
+        line = f"{sys.executable} -m foldproof {arguments} | true; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode in (Exit.HOLDS, Exit.ERRORED), done.stderr  # by who was faster
+        assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_is_one_line() -> None:
+    line = f"{sys.executable} -m foldproof export quint > /dev/full"
+    done = subprocess.run(["bash", "-c", line], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == Exit.ERRORED
+    assert "Traceback" not in done.stderr
+
+
+def test_an_internal_error_is_one_line_and_no_violation(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr("foldproof.explore.plain.search", fail)
+    code, _, err = invoke(capsys, "check", "-L", "2")
+    assert code == Exit.ERRORED
+    assert err == (
+        "foldproof: internal error: ZeroDivisionError: by nothing; FOLDPROOF_DEBUG=1 shows where\n"
+    )

@@ -22,7 +22,7 @@ def core_exhibit(run: str, *without: str, bound: int = 5, key: str = "run", **op
     return exhibit(CORE, events, without, bound, key=key, **options)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # its event loop must end before other tests run theirs
 def chromium() -> Iterator[Any]:
     with browser() as running:
         yield running

@@ -76,6 +76,11 @@ def _replay_against(file: Path, command: list[str], *, json_output: bool, quiet:
     try:
         checker, findings, exchanges = resend(file, command)
     except (RunError, WireError) as error:
+        if isinstance(error, RunError) and _is_trace(file):
+            what = (
+                "a trace of the model; --against takes a recorded run (.jsonl), as conform --save writes it"
+            )
+            raise UsageError(f"{file}: {what}") from error
         raise IncompleteError(str(error)) from error
     if json_output:
         steps = [
@@ -92,6 +97,14 @@ def _replay_against(file: Path, command: list[str], *, json_output: bool, quiet:
             if number == 0 or not quiet:
                 typer.echo(line)
     return Exit.VIOLATED if findings else Exit.HOLDS
+
+
+def _is_trace(file: Path) -> bool:
+    try:
+        read_trace(file)
+    except TraceError:
+        return False
+    return True
 
 
 def replay_json(trace: Trace) -> dict[str, Any]:

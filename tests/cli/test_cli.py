@@ -190,6 +190,13 @@ def test_a_mistake_is_one_line_with_a_remedy(capsys: pytest.CaptureFixture[str],
     assert err.count("\n") == 1
 
 
+def test_against_takes_a_recorded_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    invoke(capsys, "check", "-L", "2", "--fault", "P3", "--trace-dir", str(tmp_path), "--quiet")
+    code, _, err = invoke(capsys, "replay", str(tmp_path / "IDX.json"), "--against", "--", "false")
+    assert code == Exit.USAGE
+    assert "a trace of the model; --against takes a recorded run (.jsonl)" in err
+
+
 def test_a_broken_trace_is_one_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_bytes(b"\xff")

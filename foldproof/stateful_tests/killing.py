@@ -132,7 +132,7 @@ def _work(log: Path, seed: int, pipe: int) -> NoReturn:
             os.write(pipe, json.dumps(change).encode() + b"\n")
             _do(session, compactor, change)
             os.write(pipe, b"[]\n")
-    except Exception:
+    except Exception:  # a forked child must not return into its parent's stack: it says why and ends
         traceback.print_exc(file=sys.stderr)
     finally:
         os._exit(1)

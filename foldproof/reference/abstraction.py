@@ -9,6 +9,7 @@ from __future__ import annotations
 from foldproof.model import state as kernel
 from foldproof.model.fold import Item as KernelItem
 from foldproof.model.state import Frozen, GaugeKind, Kind, Memory, Message, Node, Origin, Role, State, Tree
+from foldproof.reference.pairing import owners
 from foldproof.reference.spine import Spine
 from foldproof.reference.state import SessionState
 from foldproof.reference.surface import Item, ItemClass
@@ -40,18 +41,21 @@ def alpha_view(session: SessionState) -> tuple[KernelItem, ...]:
 
 
 def _messages(session: SessionState) -> list[Message]:
-    makers = {call.id: item.seq for item in session.history for call in item.message.calls}
-    return [_message(item, makers) for item in session.history]
+    history = session.history
+    answered = owners(item.message for item in history)
+    return [
+        _message(item, kernel.GONE if owner is None else history[owner].seq)
+        for item, owner in zip(history, answered, strict=True)
+    ]
 
 
-def _message(item: Item, makers: dict[str, int]) -> Message:
+def _message(item: Item, answers: int) -> Message:
     if item.kind is ItemClass.BASIC:
         return Message(item.seq, Role.USER, Origin.SUMMARY, item.tokens)
     match item.message.role:
         case "user":
             return Message(item.seq, Role.USER, Origin.USER, item.tokens)
         case "tool":
-            answers = makers.get(item.message.result_of or "", kernel.GONE)
             return Message(item.seq, Role.TOOL, Origin.TOOL, item.tokens, answers)
         case _:
             transition = None if item.transition is None else Kind(item.transition.kind)

@@ -9,6 +9,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from foldproof.reference.pairing import owners
 from foldproof.reference.settings import Settings
 from foldproof.reference.spine import is_content
 from foldproof.reference.surface import Item, ItemClass
@@ -48,11 +49,11 @@ def edges(view: Sequence[Item], start: int, parted: Container[int] = ()) -> list
     a result is open until the next message that is no result (from then on it was given up), or to the
     end when there is none (it may still be answered).
     """
-    last_result: dict[str, int] = {}
-    for position in range(start, len(view)):
-        message = view[position].message
-        if message.result_of is not None:
-            last_result[message.result_of] = position
+    last_result: dict[tuple[int, str], int] = {}
+    answered = owners(view[position].message for position in range(start, len(view)))
+    for position, owner in enumerate(answered, start):
+        if owner is not None:
+            last_result[start + owner, view[position].message.result_of or ""] = position
     out: list[bool] = []
     open_until = start - 1  # position of the last item that has to stay with something before it
     unanswered = False
@@ -62,8 +63,8 @@ def edges(view: Sequence[Item], start: int, parted: Container[int] = ()) -> list
             unanswered = False
         out.append(position > open_until and not unanswered and position not in parted)
         for call in message.calls:
-            if call.id in last_result:
-                open_until = max(open_until, last_result[call.id])
+            if (position, call.id) in last_result:
+                open_until = max(open_until, last_result[position, call.id])
             else:
                 unanswered = True
     out.append(open_until < len(view) and not unanswered and len(view) not in parted)

@@ -10,48 +10,71 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
+from itertools import count
 from typing import Any, Final
 
 from foldproof.reference.messages import ChatMessage
+from foldproof.reference.pairing import owners
 
 NO_RESULT: Final = "[interrupted: this call has no result]"
 BEGINNING: Final = "[the conversation begins here]"
 
 
 class UnpairedError(ValueError):
-    """A request that cannot be written: a result without its call before it, or an id used twice."""
+    """A request that cannot be written: a result without its call before it, or a second one."""
 
 
 def paired(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
     """Put every call's results directly behind it, in the order in which they came.
 
     A result that comes later moves up; a call without one gets `NO_RESULT`; everything else keeps its
-    order. Raises `UnpairedError` for a result whose call is not there, or comes after it.
+    order. A call whose id was used before is given one of its own, in its result too. Raises
+    `UnpairedError` for a result whose call is not there, or comes after it.
     """
     given = list(messages)
-    owner: dict[str, int] = {}
+    names = _own_ids(given)
+    results: defaultdict[tuple[int, str], list[ChatMessage]] = defaultdict(list)
     behind: defaultdict[int, list[ChatMessage]] = defaultdict(list)
-    answered: set[str] = set()
-    for place, message in enumerate(given):
-        for call in message.calls:
-            if call.id in owner:
-                raise UnpairedError(f"message {place}: the call id {call.id!r} is used a second time")
-            owner[call.id] = place
-        if message.result_of is not None:
-            if message.result_of not in owner:
-                raise UnpairedError(f"message {place}: a result of {message.result_of!r} before its call")
-            if message.result_of in answered:
-                raise UnpairedError(f"message {place}: a second result of {message.result_of!r}")
-            answered.add(message.result_of)
-            behind[owner[message.result_of]].append(message)
+    for place, (message, owner) in enumerate(zip(given, owners(given), strict=True)):
+        if message.result_of is None:
+            continue
+        if owner is None:
+            raise UnpairedError(f"message {place}: a result of {message.result_of!r} before its call")
+        if results[owner, message.result_of]:
+            raise UnpairedError(f"message {place}: a second result of {message.result_of!r}")
+        result = replace(message, result_of=names[owner, message.result_of])
+        results[owner, message.result_of].append(result)
+        behind[owner].append(result)
     out: list[ChatMessage] = []
     for place, message in enumerate(given):
         if message.result_of is None:
-            missing = [call.id for call in message.calls if call.id not in answered]
-            out += [message, *behind[place]]
+            calls = tuple(replace(call, id=names[place, call.id]) for call in message.calls)
+            missing = [names[place, call.id] for call in message.calls if not results[place, call.id]]
+            out += [replace(message, calls=calls) if calls else message, *behind[place]]
             out += [ChatMessage("tool", NO_RESULT, result_of=call, is_error=True) for call in missing]
     return out
+
+
+def _own_ids(messages: Sequence[ChatMessage]) -> dict[tuple[int, str], str]:
+    """An id for each call, by its place and the id that it came with: its own where it is the first."""
+    taken = {call.id for message in messages for call in message.calls}
+    seen: set[str] = set()
+    names: dict[tuple[int, str], str] = {}
+    for place, message in enumerate(messages):
+        for call in message.calls:
+            if (place, call.id) in names:
+                raise UnpairedError(f"message {place}: the call id {call.id!r} is used a second time in it")
+            names[place, call.id] = call.id if call.id not in seen else _free(call.id, taken)
+            taken.add(names[place, call.id])
+            seen.add(call.id)
+    return names
+
+
+def _free(base: str, taken: Container[str]) -> str:
+    """``base`` with the least number behind it, from 2 on, that nothing is called by."""
+    return next(name for number in count(2) if (name := f"{base}_{number}") not in taken)
 
 
 def render_openai(messages: Iterable[ChatMessage], system: str = "") -> list[dict[str, Any]]:
@@ -113,12 +136,8 @@ def _plain_ids(ids: Sequence[str]) -> dict[str, str]:
     for name in ids:
         if name not in plain:
             base = re.sub(r"[^a-zA-Z0-9_-]", "_", name) or "call"
-            number, candidate = 1, base
-            while candidate in taken:
-                number += 1
-                candidate = f"{base}_{number}"
-            plain[name] = candidate
-            taken.add(candidate)
+            plain[name] = base if base not in taken else _free(base, taken)
+            taken.add(plain[name])
     return plain
 
 

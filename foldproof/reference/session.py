@@ -136,7 +136,7 @@ class Session(SessionState):
         """Store messages in one write: all of them or, on an error, none. Returns the last seq."""
         batch = list(messages)
         self._refuse_while_pending("append")
-        self._check_calls(batch)
+        self._calls.check(batch)
         for message in batch:
             self.item_tokens(message)  # an estimator that fails must fail before anything is written
         self._record([("message", message_to_data(message)) for message in batch])
@@ -222,7 +222,7 @@ class Session(SessionState):
         if len(message.calls) != 1:
             raise ValueError(f"message: exactly one call is needed, not {len(message.calls)}")
         receipt = ChatMessage("tool", "accepted", result_of=message.calls[0].id)
-        self._check_calls([message, receipt])
+        self._calls.check([message, receipt])
         self.item_tokens(message)
         carrier = message_to_data(message) | {"transition": {"kind": kind, "memory": memory}}
         self._record([("message", carrier), ("message", message_to_data(receipt))])
@@ -318,17 +318,3 @@ class Session(SessionState):
             except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
                 what = f"a {event.type} event that cannot be applied ({type(error).__name__}: {error})"
                 raise CorruptLogError(self.path, what, event.seq + 1) from error
-
-    def _check_calls(self, batch: list[ChatMessage]) -> None:
-        made: set[str] = set()
-        answered: set[str] = set()
-        for message in batch:
-            for call in message.calls:
-                if call.id in made or call.id in self._calls.known:
-                    raise ValueError(f"call id {call.id!r} is used a second time")
-                made.add(call.id)
-            wanted = message.result_of
-            if wanted is not None:
-                if wanted in answered or not (wanted in made or wanted in self._calls.waiting):
-                    raise ValueError(f"result of {wanted!r}: no call of that id waits for one")
-                answered.add(wanted)

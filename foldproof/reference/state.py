@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from foldproof.model import index
@@ -14,6 +14,7 @@ from foldproof.reference.codec import message_from_data
 from foldproof.reference.gauge import Gauge, Sizes
 from foldproof.reference.log import Event
 from foldproof.reference.messages import ChatMessage
+from foldproof.reference.pairing import OpenCalls
 from foldproof.reference.protocols import TokenEstimator
 from foldproof.reference.settings import Settings
 from foldproof.reference.spine import CLOSES, OPENS, Pending, Spine, covers
@@ -35,14 +36,6 @@ class PassRecord:
     stale_tokens: int = 0
 
 
-@dataclass(slots=True)
-class _Calls:
-    """Which calls wait for a result; ``known`` refuses an id that is used twice."""
-
-    known: set[str] = field(default_factory=set)
-    waiting: set[str] = field(default_factory=set)
-
-
 class SessionState:
     """History, spine, surface and gauge. Immutable from outside; `Session` has the commands."""
 
@@ -55,7 +48,7 @@ class SessionState:
         self._raw_tokens = 0
         self._surface = Surface()
         self._spine = Spine()
-        self._calls = _Calls()
+        self._calls = OpenCalls()
         self._gauge = Gauge()
         self._since_gauge = 0
         self._last_observed = 0
@@ -206,15 +199,11 @@ class SessionState:
         self._since_gauge += item.tokens
         if item.is_prompt:
             self.overflow_passes = 0
-        for call in message.calls:
-            self._calls.known.add(call.id)
-            self._calls.waiting.add(call.id)
-        if message.result_of is not None:
-            self._calls.waiting.discard(message.result_of)
-            if carrier is not None and accepts(carrier, item) and carrier.transition is not None:
-                cursor = self._spine.cursor
-                opened_at = None if cursor is None else self._spine.tasks[cursor].opened_at
-                self._pending = Pending(carrier.transition, carrier.seq, opened_at)
+        self._calls.add(message)
+        if carrier is not None and accepts(carrier, item) and carrier.transition is not None:
+            cursor = self._spine.cursor
+            opened_at = None if cursor is None else self._spine.tasks[cursor].opened_at
+            self._pending = Pending(carrier.transition, carrier.seq, opened_at)
 
     def _transition(self, seq: int, carrier: int) -> None:
         """Write an accepted transition into the tree."""
@@ -264,8 +253,7 @@ class SessionState:
         # Each item of the surface knows how many messages it stands for, so a position has an index.
         before = covers(self.view()[:start])
         self._land(item, start, end, before, before + covers(gone))
-        # A result that comes later for a call that is no longer shown could not be paired.
-        self._calls.waiting -= {call.id for old in gone for call in old.message.calls}
+        self._calls.give_up(old.message for old in gone)
         self.checkpoints[checkpoint.seq] = checkpoint
         if self.unfinished_pass is not None:
             self.unfinished_pass.committed += 1
@@ -320,17 +308,10 @@ class SessionState:
             self._rebase(raw=Clause.D1B not in self._design)
         else:
             self._since_gauge -= sum(item.tokens for item in gone)
-        self._forget_calls(gone)
-        self.floor = None
-
-    def _forget_calls(self, gone: Iterable[Item]) -> None:
         for item in gone:
             del self.items[item.seq]
-            ids = {call.id for call in item.message.calls}
-            self._calls.known -= ids
-            self._calls.waiting -= ids
-            if item.message.result_of is not None and item.message.result_of in self._calls.known:
-                self._calls.waiting.add(item.message.result_of)
+        self._calls.take_back([item.message for item in gone])
+        self.floor = None
 
     def _reset(self) -> None:
         self._history, self._raw_tokens = [], 0
@@ -341,7 +322,7 @@ class SessionState:
                 self._spine.tasks = tasks
                 self._spine.truncate(0, index.clamped)
         self._refold()
-        self._calls = _Calls()
+        self._calls = OpenCalls()
         self._gauge, self._since_gauge = Gauge(), 0
         if Clause.D1C in self._design:
             self._last_observed = 0

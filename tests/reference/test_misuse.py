@@ -133,3 +133,33 @@ def test_arguments_that_are_no_object_are_a_recall_error(tmp_path: Path, argumen
         pytest.raises(RecallError, match="the arguments are an object"),
     ):
         asyncio.run(RecallTools(session).call("history_read", arguments))
+
+
+def test_a_call_id_may_come_again_once_it_was_answered(tmp_path: Path) -> None:
+    """Some models number their calls anew in every message; a result belongs to the latest call."""
+    call = ChatMessage("assistant", calls=(ToolCall("call_0", "read"),))
+    result = ChatMessage("tool", "read it", result_of="call_0")
+    with Session.create(tmp_path / "s.log", SETTINGS) as session:
+        session.append_all([ChatMessage("user", "first"), call, result, ChatMessage("user", "second"), call])
+        with pytest.raises(ValueError, match="used a second time before its result came: store the result"):
+            session.append(call)
+        with pytest.raises(ValueError, match="used a second time"):
+            session.append_all([result, call, call])
+        session.append(result)
+        with pytest.raises(ValueError, match="no call of that id waits"):
+            session.append(result)
+        assert session.undo(1) == 3
+        with pytest.raises(ValueError, match="no call of that id waits"):
+            session.append(result)  # the first call still has its own
+    with Session.open(tmp_path / "s.log", SETTINGS) as session:
+        session.append_all([call, result])
+        assert [m.result_of for m in session.view().messages() if m.role == "tool"] == ["call_0", "call_0"]
+
+
+def test_undo_leaves_a_call_waiting_whose_result_went_with_it(tmp_path: Path) -> None:
+    call = ChatMessage("assistant", calls=(ToolCall("call_0", "read"),))
+    result = ChatMessage("tool", "read it", result_of="call_0")
+    with Session.create(tmp_path / "s.log", SETTINGS) as session:
+        session.append_all([ChatMessage("user", "first"), call, ChatMessage("user", "hurry"), result, call])
+        session.undo(1)
+        session.append(result)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -24,8 +26,21 @@ def as_items(messages: Sequence[ChatMessage]) -> list[Item]:
     return [Item(number, message, 1) for number, message in enumerate(messages)]
 
 
+def numbered(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """The same with ids of which none comes twice: ``a#2`` is the second call of the id ``a``."""
+    times: Counter[str] = Counter()
+    out: list[ChatMessage] = []
+    for message in messages:
+        times.update(call.id for call in message.calls)
+        calls = tuple(replace(call, id=f"{call.id}#{times[call.id]}") for call in message.calls)
+        wanted = None if message.result_of is None else f"{message.result_of}#{times[message.result_of]}"
+        out.append(replace(message, calls=calls, result_of=wanted))
+    return out
+
+
 def parted(messages: Sequence[ChatMessage], cut: int) -> set[str]:
     """Ids of calls that a cut takes from their results; a call that can still be answered counts as well."""
+    messages = numbered(messages)
     before = {call.id for message in messages[:cut] for call in message.calls}
     behind = {message.result_of for message in messages[cut:] if message.result_of is not None}
     answered = {message.result_of for message in messages if message.result_of is not None}
@@ -50,10 +65,17 @@ def test_the_check_catches_a_cut_between_call_and_result() -> None:
         ChatMessage("assistant", calls=(ToolCall("a", "t"),)),
         ChatMessage("tool", "r", result_of="a"),
     ]
-    assert parted(messages, 1) == {"a"}
+    assert parted(messages, 1) == {"a#1"}
     assert edges(as_items(messages), 0) == [True, False, True]
-    assert parted(messages[:1], 1) == {"a"}, "a call that waits for its result was cut off"
+    assert parted(messages[:1], 1) == {"a#1"}, "a call that waits for its result was cut off"
     assert edges(as_items(messages[:1]), 0) == [True, False]
+
+
+def test_a_cut_may_lie_between_two_calls_of_one_id() -> None:
+    call, result = ChatMessage("assistant", calls=(ToolCall("a", "t"),)), ChatMessage("tool", result_of="a")
+    messages = [call, result, call, result]
+    assert edges(as_items(messages), 0) == [True, False, True, False, True]
+    assert [bool(parted(messages, cut)) for cut in range(5)] == [False, True, False, True, False]
 
 
 def test_a_call_that_was_given_up_does_not_block_for_ever() -> None:

@@ -144,8 +144,9 @@ BROKEN = {
     ),
     "anthropic twice": (
         "anthropic",
-        '[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{}}]},\n'
-        '{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{}}]}]',
+        '[{"role":"user","content":"hi"},\n'
+        '{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{}},'
+        '{"type":"tool_use","id":"a","name":"b","input":{}}]}]',
         2,
         "second time",
     ),

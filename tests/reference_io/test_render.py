@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foldproof.reference.messages import ChatMessage, ToolCall
+from foldproof.reference.pairing import owners
 from foldproof.reference.render import (
     BEGINNING,
     NO_RESULT,
@@ -23,7 +25,10 @@ from foldproof.reference.render import (
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[ChatMessage]:
-    """Any history in which results follow their calls: late, out of order, missing, with text between."""
+    """Any history in which results follow their calls: late, out of order, missing, with text between.
+
+    An id may come again once its call was answered.
+    """
     messages: list[ChatMessage] = []
     waiting: list[str] = []
     for number in range(draw(st.integers(0, 10))):
@@ -32,8 +37,13 @@ def histories(draw: st.DrawFn) -> list[ChatMessage]:
             call = waiting.pop(draw(st.integers(0, len(waiting) - 1)))
             messages.append(ChatMessage("tool", f"r{number}", result_of=call, is_error=draw(st.booleans())))
         elif kind == "calls":
-            # "x.0" and "x_0" are two ids of which only one may stay as it is.
-            ids = [f"x{draw(st.sampled_from('._|'))}{number}.{i}" for i in range(draw(st.integers(1, 3)))]
+            # "x.0" and "x_0" are two ids of which only one may stay as it is; and some ids come again.
+            again = draw(st.booleans())
+            ids = [
+                f"x{draw(st.sampled_from('._|'))}{0 if again else number}.{i}"
+                for i in range(draw(st.integers(1, 3)))
+            ]
+            ids = list(dict.fromkeys(i for i in ids if i not in waiting)) or [f"only{number}"]
             text = draw(st.sampled_from(["", " ", f"a{number}"]))
             arguments = draw(st.sampled_from(["{}", '{"a": 1}', "[1]", "{broken"]))
             messages.append(ChatMessage("assistant", text, tuple(ToolCall(i, "t", arguments) for i in ids)))
@@ -84,18 +94,30 @@ def test_pairs_are_never_split(messages: list[ChatMessage]) -> None:
     check_anthropic(render_anthropic(messages))
 
 
+def nameless(message: ChatMessage) -> ChatMessage:
+    """The message with its calls' ids taken off."""
+    return replace(message, calls=tuple(replace(call, id="") for call in message.calls))
+
+
 @settings(max_examples=200, deadline=None)
 @given(messages=histories())
 def test_nothing_is_lost_added_or_reordered(messages: list[ChatMessage]) -> None:
     out = paired(messages)
-    assert [m for m in out if m.role != "tool"] == [m for m in messages if m.role != "tool"]
+    assert [nameless(m) for m in out if m.role != "tool"] == [
+        nameless(m) for m in messages if m.role != "tool"
+    ]
+    ids = [call.id for m in out for call in m.calls]
+    assert len(ids) == len(set(ids))
     added = [m for m in out if m.text == NO_RESULT]
     assert sorted(m.text for m in out if m.role == "tool" and m not in added) == sorted(
         m.text for m in messages if m.role == "tool"
     )
-    answered = {m.result_of for m in messages if m.role == "tool"}
-    asked = {call.id for m in messages for call in m.calls}
-    assert {m.result_of for m in added} == asked - answered
+    asked, answered = len(ids), sum(m.role == "tool" for m in messages)
+    assert len(added) == asked - answered
+    behind = {m.text: owner for m, owner in zip(out, owners(out), strict=True) if m.role == "tool"}
+    for message, owner in zip(messages, owners(messages), strict=True):
+        if owner is not None:
+            assert nameless(out[behind[message.text] or 0]) == nameless(messages[owner])
     assert paired(out) == out
     texts = [
         b["text"] for t in render_anthropic(messages)["messages"] for b in t["content"] if b["type"] == "text"
@@ -128,11 +150,23 @@ def test_a_late_result_moves_up_to_its_call() -> None:
     assert paired([call, b, hurry, a]) == [call, b, a, hurry]
 
 
+def test_an_id_that_comes_again_is_another_call() -> None:
+    """Some models number their calls anew in every message; both APIs want ids that differ."""
+    call = ChatMessage("assistant", "", (ToolCall("call_0", "t"),))
+    one, two = (ChatMessage("tool", name, result_of="call_0") for name in ("one", "two"))
+    taken = ChatMessage("assistant", "", (ToolCall("call_0_2", "t"),))
+    out = paired([call, one, taken, call, two])
+    assert [m.text for m in out if m.role == "tool"] == ["one", NO_RESULT, "two"]
+    assert [c.id for m in out for c in m.calls] == ["call_0", "call_0_2", "call_0_3"]
+    check_openai(render_openai([call, one, taken, call, two]))
+    check_anthropic(render_anthropic([call, one, taken, call, two]))
+
+
 @pytest.mark.parametrize(
     ("messages", "said"),
     [
         ([ChatMessage("tool", "x", result_of="a")], "message 0: a result of 'a' before its call"),
-        ([ChatMessage("assistant", calls=(ToolCall("a", "t"),))] * 2, "message 1: the call id 'a' is used"),
+        ([ChatMessage("assistant", calls=(ToolCall("a", "t"),) * 2)], "message 0: the call id 'a' is used"),
         (
             [
                 ChatMessage("assistant", calls=(ToolCall("a", "t"),)),

@@ -58,7 +58,7 @@ class ImportedSession:
 class Collector:
     """Gathers messages and holds what every format must satisfy: calls and results paired, in order.
 
-    A result without its call, or a call id used twice, is a broken file. A call that was never
+    A result without its call, or a call id used twice in one message, is a broken file. A call that was never
     answered is ordinary (the user interrupted it): chat APIs refuse such a history, so it is given a
     result that says that none was recorded, directly behind the results that there are.
     """
@@ -87,8 +87,8 @@ class Collector:
             return
         self._close(message.line)
         for call in message.calls:
-            if call.id in self._seen:
-                raise self.fail(message.line, f"call id {call.id!r} is used a second time")
+            if call.id in self._open:  # of this message: those before it were closed
+                raise self.fail(message.line, f"call id {call.id!r} is used a second time in the message")
             self._seen.add(call.id)
             self._open[call.id] = None
         self.messages.append(message)

@@ -249,7 +249,8 @@ class MemoryLog:
 
 
 def _locked(path: Path) -> FileLock:
-    lock = FileLock(f"{os.path.realpath(path)}.lock")  # one lock, by whichever name the log is opened
+    # One lock, by whichever name the log is opened; and whichever thread opens it, another may close it.
+    lock = FileLock(f"{os.path.realpath(path)}.lock", thread_local=False)
     try:
         lock.acquire(timeout=0)
     except Timeout:

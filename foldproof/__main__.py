@@ -1,5 +1,5 @@
 """``python -m foldproof``: the command line."""
 
-from foldproof.cli.main import main
+from foldproof.cli.entry import main
 
 main()

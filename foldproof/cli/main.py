@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from typing import Annotated
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -27,6 +28,7 @@ from foldproof.cli import (
     simulate,
     smoke,
     validate,
+    version,
 )
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
 
@@ -40,8 +42,19 @@ app = typer.Typer(
 )
 
 
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    asked: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and leave.", is_eager=True, callback=_tell_version),
+    ] = False,
+) -> None:
     """Views of an agent's history, made right and checkable."""
 
 
@@ -61,12 +74,7 @@ app.add_typer(recall.app, name="recall")
 app.command(help=mcp.HELP)(mcp.mcp)
 app.command(help=probe.HELP)(probe.probe)
 app.command(help=prove.HELP)(prove.prove)
-
-
-@app.command()
-def version() -> None:
-    """Print the version."""
-    typer.echo(__version__)
+app.command(help=version.HELP)(version.version)
 
 
 def main(arguments: list[str] | None = None) -> None:

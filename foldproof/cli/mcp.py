@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from foldproof.cli.errors import Exit, IncompleteError, UsageError
+from foldproof.cli.options import Json, Quiet, Seed
 
 HELP = """Serve history_read and history_search over a log to an MCP client, on stdin
 and stdout.
@@ -31,7 +32,11 @@ def mcp(  # noqa: D103 - its help is HELP
     log: Annotated[
         Path, typer.Argument(help="A log, as foldproof compact --out writes it.", show_default=False)
     ],
+    as_json: Json = False,
+    quiet: Quiet = False,
+    seed: Seed = 0,
 ) -> int:
+    del as_json, quiet, seed  # every command takes them; stdout is the protocol's, which is JSON, and no more
     if importlib.util.find_spec("mcp") is None:
         raise UsageError("the MCP server needs an extra: pip install 'foldproof[mcp]'")
     from foldproof.conformance.mcp_server import LogReader, serve  # noqa: PLC0415

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from foldproof import __version__
 from foldproof.cli.errors import Exit
 from foldproof.cli.main import run
 
@@ -240,3 +241,23 @@ def test_an_internal_error_is_one_line_and_no_violation(
     assert err == (
         "foldproof: internal error: ZeroDivisionError: by nothing; FOLDPROOF_DEBUG=1 shows where\n"
     )
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(capsys, "version")[:2] == (Exit.HOLDS, f"{__version__}\n")
+    assert invoke(capsys, "--version")[:2] == (Exit.HOLDS, f"{__version__}\n")
+    assert as_json(capsys, "version")[1]["version"] == __version__
+
+
+def test_an_interrupt_while_the_program_is_still_loading_is_one_line() -> None:
+    program = (
+        "import builtins\n"
+        "real = builtins.__import__\n"
+        "def stop(name, *rest):\n"
+        "    if name == 'foldproof.cli.main': raise KeyboardInterrupt\n"
+        "    return real(name, *rest)\n"
+        "builtins.__import__ = stop\n"
+        "from foldproof.cli.entry import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (Exit.ERRORED, "foldproof: interrupted\n")

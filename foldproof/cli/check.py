@@ -49,6 +49,7 @@ Examples:
   foldproof check                           the design, histories of up to 6 messages
   foldproof check --bound 4 --fault P1      a known fault, its shortest traces
   foldproof check --without D9 --invariant IDX --trace-dir out
+  foldproof check --machine pass            another machine, up to its own default bound
   foldproof check --witness nested-spans    show that a situation is reached
 
 \b
@@ -57,7 +58,7 @@ Exit codes: 0 holds, 1 violated, 2 usage, 3 errored or incomplete.
 
 
 def check(  # noqa: D103 - its help is HELP
-    bound: Bound = 6,
+    bound: Bound = None,
     without: Without = None,
     fault: Fault = None,
     machine: MachineName = "core",
@@ -107,7 +108,7 @@ def check(  # noqa: D103 - its help is HELP
             raise UsageError(f"--literal is for the core machine, not for {machine}")
         spec = replace(spec, invariants=SEED_INVARIANTS)
     design = chosen_design(spec, without, fault)
-    bound = checked_bound(bound)
+    bound = checked_bound(bound, spec.bounds.check)
     if limit < 1 or past_violations < 0 or (max_states is not None and max_states < 1):
         raise UsageError("--limit and --max-states count from 1 on, --past-violations from 0 on")
     if witness_of is not None:

@@ -10,7 +10,6 @@ from rich.table import Table
 
 from foldproof.cli.errors import Exit
 from foldproof.cli.options import (
-    Bound,
     EngineName,
     Json,
     MachineName,
@@ -26,6 +25,7 @@ from foldproof.cli.progress import progress_rows
 from foldproof.cli.results import WIDTH
 from foldproof.explore.engines import for_matrix
 from foldproof.explore.matrix import Break, Matrix, Row, necessity
+from foldproof.model.machines import MACHINES
 
 HELP = """Take each clause of the design away and show what breaks: the necessity matrix.
 
@@ -35,13 +35,21 @@ breaks alone.
 
 \b
 Examples:
-  foldproof matrix --bound 4
+  foldproof matrix
+  foldproof matrix --machine pass
   foldproof matrix --bound 3 --pairs --json
 """
 
 
 def matrix(  # noqa: D103 - its help is HELP
-    bound: Bound = 4,
+    bound: Annotated[
+        int | None,
+        typer.Option(
+            *("--bound", "-L"),
+            help="The greatest length of the history. Each machine has a default: "
+            f"{', '.join(f'{name} {machine.bounds.matrix}' for name, machine in MACHINES.items())}.",
+        ),
+    ] = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Take every two clauses away as well.")] = False,
     machine: MachineName = "core",
     engine: EngineName = "auto",
@@ -50,7 +58,8 @@ def matrix(  # noqa: D103 - its help is HELP
     seed: Seed = 0,
 ) -> int:
     spec = chosen_machine(machine)
-    search = for_matrix(chosen_engine(engine), spec, checked_bound(bound))
+    bound = checked_bound(bound, spec.bounds.matrix)
+    search = for_matrix(chosen_engine(engine), spec, bound)
     rows = progress_rows(f"searching the {machine} machine", quiet=quiet or json_output)
     with rows as on_row:
         result = searched(lambda: necessity(spec, bound, pairs=pairs, engine=search, on_row=on_row))

@@ -25,7 +25,14 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result alo
 Seed = Annotated[
     int, typer.Option("--seed", help="Seed of every random choice; the same seed, the same output.")
 ]
-Bound = Annotated[int, typer.Option("--bound", "-L", help="The greatest length of the history.")]
+Bound = Annotated[
+    int | None,
+    typer.Option(
+        *("--bound", "-L"),
+        help="The greatest length of the history. Each machine has a default that takes seconds: "
+        f"{', '.join(f'{name} {machine.bounds.check}' for name, machine in MACHINES.items())}.",
+    ),
+]
 Without = Annotated[
     list[str] | None,
     typer.Option("--without", metavar="CLAUSE", help="Take a clause of the design away. Repeatable."),
@@ -89,8 +96,10 @@ def chosen_invariants(machine: Machine[Any, Any], names: list[str] | None) -> tu
     return tuple(name for name in known if name in plain)
 
 
-def checked_bound(bound: int) -> int:
-    """A bound that a search can take. Raises `UsageError` outside 0 to `MAX_BOUND`."""
+def checked_bound(bound: int | None, default: int = 0) -> int:
+    """A bound that a search can take, ``default`` for none. Raises `UsageError` outside 0 to `MAX_BOUND`."""
+    if bound is None:
+        return default
     if not 0 <= bound <= MAX_BOUND:
         raise UsageError(f"--bound is the length of a history: from 0 to {MAX_BOUND}, not {bound}")
     return bound

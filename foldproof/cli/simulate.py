@@ -8,7 +8,6 @@ import typer
 
 from foldproof.cli.errors import Exit, UsageError
 from foldproof.cli.options import (
-    Bound,
     Fault,
     InvariantNames,
     Json,
@@ -41,7 +40,7 @@ Examples:
 
 
 def simulate(  # noqa: D103 - its help is HELP
-    bound: Bound = 20,
+    bound: Annotated[int, typer.Option("--bound", "-L", help="The greatest length of the history.")] = 20,
     runs: Annotated[int, typer.Option(help="How many walks.")] = 200,
     depth: Annotated[int, typer.Option(help="How many events a walk takes at most.")] = 100,
     without: Without = None,

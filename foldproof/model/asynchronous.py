@@ -23,7 +23,7 @@ from foldproof.model.alphabet import Alphabet, NamedEvent
 from foldproof.model.canonical import canonical as canonical_session
 from foldproof.model.fold import CORE_COSTS
 from foldproof.model.invariants import INVARIANTS
-from foldproof.model.machine import Clauses, Machine, Violation
+from foldproof.model.machine import Bounds, Clauses, Machine, Violation
 from foldproof.model.receipts import accepted_receipts
 from foldproof.model.state import GONE, INITIAL, Memory, MessageId, Node, State, ids
 from foldproof.model.tree import is_edge
@@ -276,4 +276,5 @@ ASYNC: Machine[AsyncState, Event] = Machine(
     effect=effect,
     canonical=canonical,
     event_from_name=event_from_name,
+    bounds=Bounds(check=3, matrix=3),
 )

@@ -35,7 +35,7 @@ from foldproof.model.budget_state import (
     Undo,
     Window,
 )
-from foldproof.model.machine import Clauses, Machine
+from foldproof.model.machine import Bounds, Clauses, Machine
 from foldproof.model.state import Gauge, GaugeKind
 
 
@@ -216,4 +216,5 @@ BUDGET: Machine[BudgetState, Event] = Machine(
     effect=effect,
     canonical=lambda s: s,
     event_from_name=ALPHABET.read,
+    bounds=Bounds(check=4, matrix=3),
 )

@@ -7,7 +7,7 @@ from foldproof.model.design import FAULTS, Clause
 from foldproof.model.events import Event, event_from_name
 from foldproof.model.guards import enabled, guard
 from foldproof.model.invariants import INVARIANTS
-from foldproof.model.machine import Machine
+from foldproof.model.machine import Bounds, Machine
 from foldproof.model.state import INITIAL, State
 from foldproof.model.step import effect
 
@@ -22,4 +22,5 @@ CORE: Machine[State, Event] = Machine(
     effect=effect,
     canonical=canonical,
     event_from_name=event_from_name,
+    bounds=Bounds(check=6, matrix=4),
 )

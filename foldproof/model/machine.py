@@ -35,6 +35,13 @@ class Violation(NamedTuple):
         return f"{self.equation}: {self.left} against {self.right} ({self.place})"
 
 
+class Bounds(NamedTuple):
+    """How far a search goes unless it is told otherwise, so that it takes seconds with the plain engine."""
+
+    check: int
+    matrix: int
+
+
 @dataclass(frozen=True)
 class Machine(Generic[StateT, EventT]):
     """A specification as functions over immutable, hashable states.
@@ -43,7 +50,7 @@ class Machine(Generic[StateT, EventT]):
     design)`` is defined for those only; ``guard(state, event, design, bound)`` says why an event is
     not enabled, or None; ``canonical`` picks one of the states that differ in names alone;
     ``event_from_name`` inverts ``str(event)`` and raises ValueError. ``faults`` name sets of missing
-    clauses.
+    clauses; ``bounds`` are the default bounds of a check and of a matrix.
     """
 
     name: str
@@ -56,6 +63,7 @@ class Machine(Generic[StateT, EventT]):
     effect: Callable[[StateT, EventT, Clauses], StateT]
     canonical: Callable[[StateT], StateT]
     event_from_name: Callable[[str], EventT]
+    bounds: Bounds
 
     @property
     def design(self) -> Clauses:

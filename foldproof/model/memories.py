@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 from foldproof.model import index
 from foldproof.model.alphabet import Alphabet, NamedEvent
 from foldproof.model.fold import CORE_COSTS
-from foldproof.model.machine import Clauses, Machine, Violation
+from foldproof.model.machine import Bounds, Clauses, Machine, Violation
 from foldproof.model.state import GONE, Kind, Message, MessageId, Origin, Role
 
 UNDONE: MessageId = -2
@@ -349,4 +349,5 @@ MEMORIES: Machine[MemoriesState, Event] = Machine(
     effect=effect,
     canonical=canonical,
     event_from_name=ALPHABET.read,
+    bounds=Bounds(check=4, matrix=4),
 )

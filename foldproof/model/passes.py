@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from foldproof.model.fold import CORE_COSTS
-from foldproof.model.machine import Clauses, Machine
+from foldproof.model.machine import Bounds, Clauses, Machine
 from foldproof.model.passes_invariants import INVARIANTS
 from foldproof.model.passes_state import (
     ALPHABET,
@@ -372,4 +372,5 @@ PASS: Machine[PassState, Event] = Machine(
     effect=effect,
     canonical=canonical,
     event_from_name=ALPHABET.read,
+    bounds=Bounds(check=4, matrix=3),
 )

@@ -14,6 +14,7 @@ import pytest
 from foldproof import __version__
 from foldproof.cli.errors import Exit
 from foldproof.cli.main import run
+from foldproof.model.machines import MACHINES
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -47,6 +48,31 @@ def test_check_holds(capsys: pytest.CaptureFixture[str]) -> None:
     assert promised <= value.keys()
     assert (value["states"], value["transitions"], value["depth"]) == (5_713, 45_977, 13)
     assert value["invariants"] == {name: {"verdict": "held"} for name in ("IDX", "CAL", "VIEW", "SYNC")}
+
+
+@pytest.mark.parametrize("machine", ["budget", "async", "memories"])
+def test_every_machine_has_a_default_bound_of_its_own(
+    capsys: pytest.CaptureFixture[str], machine: str
+) -> None:
+    code, value = as_json(capsys, "check", "--machine", machine)
+    assert (code, value["bound"]) == (Exit.HOLDS, MACHINES[machine].bounds.check)
+    code, value = as_json(capsys, "check", "--machine", machine, "--bound", "1")
+    assert (code, value["bound"]) == (Exit.HOLDS, 1)
+
+
+def test_a_matrix_has_a_default_bound_and_an_explicit_one_wins(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        as_json(capsys, "matrix", "--machine", "memories")[1]["bound"] == MACHINES["memories"].bounds.matrix
+    )
+    assert as_json(capsys, "matrix", "--machine", "pass", "--bound", "1")[1]["bound"] == 1
+
+
+def test_the_default_bounds_are_those_of_the_docs() -> None:
+    rows = (ROOT / "docs" / "machines.md").read_text().splitlines()
+    for command in ("check", "matrix"):
+        [row] = [line for line in rows if line.startswith(f"| `foldproof {command}` |")]
+        documented = [int(cell) for cell in row.strip("| ").split(" | ")[1:]]
+        assert documented == [getattr(machine.bounds, command) for machine in MACHINES.values()]
 
 
 def test_check_finds_a_fault(capsys: pytest.CaptureFixture[str]) -> None:

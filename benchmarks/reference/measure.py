@@ -74,21 +74,35 @@ def _processor() -> float:
 
 
 def bench_log(folder: Path, scale: int) -> dict[str, Any]:
-    """One append an event, as an agent makes them, and replaying the result; per event, both sizes."""
+    """One append an event, as an agent makes them, and replaying the result; per event, both sizes.
+
+    ``append`` is the cost of the *next* events of a session that has so many: a block for the small one,
+    a block for the large one, in turn, in one process, so that whatever the machine does meets both.
+    """
     small, large = 100_000 // scale, 1_000_000 // scale
-    batch = messages(large)
+    block, rounds = small // 5, 7
+    batch = messages(large + block * rounds)
+    sessions = {}
+    for size in (small, large):
+        session = sessions[size] = Session.create(folder / f"log-{size}", SETTINGS)
+        for message in batch[:size]:
+            session.append(message)
     per: dict[str, dict[int, list[float]]] = {name: {small: [], large: []} for name in ("append", "replay")}
-    for turn in range(2):
-        for size in (small, large):  # in turn, so that what the machine does meanwhile meets both
-            path = folder / f"log-{size}-{turn}"
-            with Session.create(path, SETTINGS) as session:
-                append = spent(lambda s=session, n=size: [s.append(m) for m in batch[:n]])
-            per["append"][size].append(append / size)
-            per["replay"][size].append(spent(lambda p=path: Session.read(p)) / size)
-            path.unlink()
-    out: dict[str, Any] = {"events": [small, large]}
+    for number in range(rounds):
+        for size, session in sessions.items():
+            more = batch[size + number * block :][:block]
+            per["append"][size].append(spent(lambda s=session, b=more: [s.append(m) for m in b]) / block)
+    for session in sessions.values():
+        session.close()
+    del session, sessions
+    for _ in range(3):
+        for size in (small, large):
+            path = folder / f"log-{size}"
+            events = size + block * rounds
+            per["replay"][size].append(spent(lambda p=path: Session.read(p)) / events)
+    out: dict[str, Any] = {"events": [small, large], "block": block}
     for name, by_size in per.items():
-        cost = {size: min(values) for size, values in by_size.items()}
+        cost = {size: statistics.median(values) for size, values in by_size.items()}
         out[name] = {
             "microseconds_per_event": [round(cost[size] * 1e6, 2) for size in (small, large)],
             "ratio": round(cost[large] / cost[small], 3),

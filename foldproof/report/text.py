@@ -68,7 +68,7 @@ def core_parts(s: State) -> dict[str, str]:
 def statement(machine: Machine[Any, Any], invariant: str) -> str:
     """What an invariant says, in one sentence: the first line of its own docstring."""
     text = (machine.invariants[invariant].__doc__ or "").strip().split("\n")[0]
-    return text.partition(": ")[2].replace("``", "") or text
+    return text.partition(": ")[2].replace("`", "") or text
 
 
 def history_label(s: State) -> str:

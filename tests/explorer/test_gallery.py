@@ -15,7 +15,8 @@ from browser import page_of
 from foldproof.cli.main import run as cli
 from foldproof.explore.trace import run, verdicts
 from foldproof.model.core import CORE
-from foldproof.report.explorer.gallery import FEATURED, FEATURED_PAGE, FEATURED_WITHOUT
+from foldproof.model.machines import MACHINES
+from foldproof.report.explorer.gallery import FEATURED, FEATURED_PAGE, FEATURED_WITHOUT, REPROS, SUBJECTS
 from foldproof.report.explorer.results import ResultError, read_results
 
 
@@ -72,7 +73,7 @@ def test_every_link_leads_to_the_trace_that_it_names(gallery: Path) -> None:
 
 
 def test_the_featured_run_is_what_the_index_says() -> None:
-    events = [CORE.event_from_name(name) for name in f"{FEATURED}; AppendUser".split("; ")]
+    events = [CORE.event_from_name(name) for name in FEATURED.split("; ")]
     fault = run(CORE, events, CORE.without(FEATURED_WITHOUT))
     broken = [[n for n, v in verdicts(CORE, s).items() if v.verdict == "violated"] for s in fault]
     assert not any(broken[:6])
@@ -82,11 +83,18 @@ def test_the_featured_run_is_what_the_index_says() -> None:
     assert not any(CORE.violations(s) for s in run(CORE, events, CORE.design))
 
 
+def test_every_machine_and_every_repro_has_its_words() -> None:
+    assert set(SUBJECTS) == set(MACHINES)
+    assert sorted(REPROS.values()) == list("ABCDEFG")
+    assert set(REPROS) <= {fault for machine in MACHINES.values() for fault in machine.faults}
+
+
 def test_what_no_file_tells_is_not_included(gallery: Path) -> None:
     text = (gallery / "index.html").read_text(encoding="utf-8")
     assert "1 of 1 obligations proved" in text
-    assert "not included" in text
     assert "Implementations are not included" in text
+    assert "Proofs are not included" not in text
+    assert "searched only" in text
 
 
 def test_the_index_in_a_browser(chromium: Any, gallery: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from foldproof import __version__
-from foldproof.explore.matrix import Matrix, Row
+from foldproof.explore.matrix import CONSEQUENCE_BOUND, CONSEQUENCE_DEPTH, Matrix, Row
 from foldproof.explore.result import SearchResult
 from foldproof.explore.trace import run
 from foldproof.model.core import CORE
@@ -21,6 +21,18 @@ from foldproof.report.text import statement
 
 INDEX = "index.html"
 FIGURE_SCRIPTS = ("dom.js", "lane.js", "panels.js", "timeline.js", "figure.js")
+SUBJECTS = {
+    "core": "one session: its history, task tree, token gauge and pending call",
+    "budget": "when a compaction starts, what it is given, and which sizes are published",
+    "pass": "one recallable pass in small steps, with crashes between them",
+    "async": "a compaction that begins, summarises and lands among everything else",
+    "memories": "texts that outlive what they tell: citations of prompts, children's memories",
+}
+"""What each machine is about, in one line."""
+
+REPROS = {"P10": "A", "P7": "B", "P6": "C", "P4": "D", "P2": "E", "P1": "F", "P3": "G"}
+"""The seed's reproductions, by the fault that each one shows."""
+
 SHADES = ((3, "h4"), (5, "h3"), (8, "h2"))
 """Up to so many events: the shade of a cell. The fewer it takes, the darker."""
 
@@ -83,7 +95,19 @@ def _index(wings: Sequence[Wing], results: Results) -> str:
             version=__version__,
             style=asset("page.css") + asset("gallery.css"),
             scripts=[asset(name) for name in FIGURE_SCRIPTS],
-            featured={"page": f"{FEATURED_PAGE}#trace=VIEW&step=7", "trace": FEATURED, "figures": figures},
+            featured={
+                "page": f"{FEATURED_PAGE}#trace=VIEW&step={len(_featured())}",
+                "trace": FEATURED,
+                "figures": figures,
+            },
+            machines={wing.machine.name: SUBJECTS[wing.machine.name] for wing in wings},
+            alone=[
+                row.without[0]
+                for wing in wings
+                for row in wing.matrix.rows
+                if not row.broken and len(row.without) == 1
+            ],
+            consequence={"bound": CONSEQUENCE_BOUND, "events": CONSEQUENCE_DEPTH},
             data=embedded({"figures": figures}),
             wings=[_wing(wing) for wing in wings],
             invariants=[entry for wing in wings for entry in _invariants(wing, results)],
@@ -151,6 +175,7 @@ def _faults(wing: Wing) -> Iterator[dict[str, Any]]:
         yield {
             "machine": wing.machine.name,
             "name": fault,
+            "repro": REPROS.get(fault),
             "without": result.without,
             "rule": "; ".join(says[clause] for clause in result.without),
             "page": page if result.violated else None,
@@ -167,52 +192,55 @@ def _faults(wing: Wing) -> Iterator[dict[str, Any]]:
         }
 
 
-FEATURED = "Call(open); StepEnd; AppendUser; Call(close); StepEnd; Undo(2)"
+FEATURED = "Call(open); StepEnd; AppendUser; Call(close); StepEnd; Undo(2); AppendUser"
 FEATURED_WITHOUT = "D1a_undo"
 FEATURED_PAGE = "repro-f.html"
 """Repro F of the seed: the shortest run after which the model does not see what its user says."""
 
 
 def _featured_page(max_states: int) -> str:
-    """Repro F as a page of its own, with the prompt that it swallows."""
-    events = _events(f"{FEATURED}; AppendUser")
-    shown = exhibit(CORE, events, (FEATURED_WITHOUT,), 5, key="VIEW", max_states=max_states)
+    """Repro F as a page of its own."""
+    shown = exhibit(CORE, _featured(), (FEATURED_WITHOUT,), 5, key="VIEW", max_states=max_states)
     return explorer_page([shown], "Repro F: an undo makes the next prompt invisible", INDEX)
 
 
-def _events(text: str) -> list[Any]:
-    return [CORE.event_from_name(name) for name in text.split("; ")]
+def _featured() -> list[Any]:
+    return [CORE.event_from_name(name) for name in FEATURED.split("; ")]
 
 
 def _figures() -> list[dict[str, Any]]:
     """Repro F in four pictures: cards up to the state that each shows."""
-    events = _events(f"{FEATURED}; AppendUser")
+    events = _featured()
     fault = [card(CORE, s) for s in run(CORE, events, CORE.without(FEATURED_WITHOUT))]
     design = [card(CORE, s) for s in run(CORE, events, CORE.design)]
-    cut = len(events) - 1
+    last = len(events)
     return [
-        {
-            "title": "1. Before the undo",
-            "text": "A span was closed, so the model is sent one memory in place of messages #0 to #2, "
-            "and after it the call that closed the span.",
-            "cards": fault[:cut],
-        },
-        {
-            "title": "2. The undo, tree not repaired",
-            "text": "The user takes back prompt #2 and all after it. The span still reaches to index 2: "
-            "its memory speaks for a prompt that is gone.",
-            "cards": fault[: cut + 1],
-        },
-        {
-            "title": "3. The next prompt is swallowed",
-            "text": "The user's new prompt, #5, lands at index 2, inside the stale span. The model is sent "
-            "the old memory and never sees the prompt.",
-            "cards": fault,
-        },
-        {
-            "title": "4. The design, same events",
-            "text": "The undo rolls the tree back: the span is open again, nothing is folded, and the model "
-            "sees prompt #5.",
-            "cards": design,
-        },
+        _figure(
+            f"1. After event {last - 2}: before the undo",
+            "A span of work was closed, so the model is sent one memory in place of messages #0 to #2, and "
+            "after it the call that closed the span (#3) and its receipt (#4).",
+            fault[: last - 1],
+        ),
+        _figure(
+            f"2. After event {last - 1}: the undo, tree not repaired",
+            "The user takes back prompt #2 and all that followed. The span still reaches to index 2: its "
+            "memory speaks for a prompt that is gone, and rests on a call that is gone.",
+            fault[:last],
+        ),
+        _figure(
+            f"3. After event {last}: the next prompt is swallowed",
+            "The user's new prompt, #5, lands at index 2, inside the stale span. The model is sent the old "
+            "memory alone and never sees the prompt.",
+            fault,
+        ),
+        _figure(
+            f"4. After event {last} in the design",
+            "The same events, but the undo rolled the tree back: the span is open again, nothing is folded, "
+            "and the model sees prompt #5.",
+            design,
+        ),
     ]
+
+
+def _figure(title: str, text: str, cards: list[Any]) -> dict[str, Any]:
+    return {"title": title, "text": text, "cards": cards, "broken": cards[-1]["broken"]}

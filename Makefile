@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/
 INSTALLED := $(VENV)/.installed
 
-.PHONY: check test nightly lint clean browser
+.PHONY: check test nightly coverage lint clean browser
 
 check: $(INSTALLED)  ## install, then check the model exhaustively on the default bound
 	$(RUN)foldproof check
@@ -24,6 +24,11 @@ browser:  ## Chromium for the tests of the explorer's page; without it they are 
 nightly: $(INSTALLED)  ## the long campaigns
 	$(RUN)python -m pytest -m nightly
 
+coverage: $(INSTALLED)  ## which lines of the reference its tests reach
+	$(RUN)python -m coverage run --source=foldproof/reference -m pytest -q -m "not nightly" \
+	  tests/reference tests/reference_io tests/acceptance tests/stateful
+	$(RUN)python -m coverage report --skip-covered --show-missing --fail-under=99
+
 lint: $(INSTALLED)
 	$(RUN)ruff check --fix .
 	$(RUN)ruff format .
@@ -34,4 +39,4 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -160,6 +160,7 @@ class RecallableCompactor:
             before, size = self.session.view(), self.session.tokens
             commit(self.session, regions)
             self._end(None)
+            self._warn_if_futile()
         elif self.session.unfinished_pass is not None:
             self._end(outcome, stale)
         after = self.session.view()
@@ -297,6 +298,15 @@ class RecallableCompactor:
         last = self.session.passes[-1] if self.session.passes else None
         refused = last.stale_tokens if last is not None and last.error == "guard" else 0
         return _stale(self.session.view(), plan) < refused + self.settings.chunk_tokens // 2
+
+    def _warn_if_futile(self) -> None:
+        if self.session.futile:
+            _LOG.warning(
+                "the view still has %d tokens of a threshold of %d after a pass: passes under pressure pause "
+                "until an undo, a clear, or a session with another window; compact_now() still runs one",
+                self.session.tokens,
+                self.settings.threshold_tokens,
+            )
 
     def _end(self, error: str | None, stale: int = 0) -> None:
         data = {"error": error, "window_tokens": self.settings.window_tokens} | (

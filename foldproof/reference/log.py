@@ -167,10 +167,6 @@ class LogWriter:
             lock.release()
             raise
 
-    @property
-    def next_seq(self) -> int:
-        return self._next
-
     def append(self, items: Iterable[tuple[str, dict[str, Any]]]) -> Sequence[Event]:
         """Append events in one write and return them. Raises `WriteError`; then none of them is there."""
         if self._broken:

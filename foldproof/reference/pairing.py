@@ -29,9 +29,6 @@ class OpenCalls:
         self._made: Counter[str] = Counter()
         self._waiting: set[str] = set()
 
-    def waits(self, identifier: str) -> bool:
-        return identifier in self._waiting
-
     def check(self, batch: Sequence[ChatMessage]) -> None:
         """ValueError where messages could not follow: an id that still waits, a result without its call."""
         now: dict[str, bool] = {}

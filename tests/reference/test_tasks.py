@@ -102,7 +102,7 @@ class Long:
 
 
 def test_a_futile_pass_is_not_repeated_until_the_history_is_replaced_or_the_window_changes(
-    tmp_path: Path,
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = Settings(
         window_tokens=2_000,
@@ -118,6 +118,7 @@ def test_a_futile_pass_is_not_repeated_until_the_history_is_replaced_or_the_wind
         assert report is not None
         assert report.outcome == "committed"
         assert session.futile
+        assert "of a threshold of 1000 after a pass: passes under pressure pause" in caplog.text
         session.append_all(ChatMessage("user", "words " * 100) for _ in range(20))
         for trigger in ("pressure", "overflow"):
             assert asyncio.run(RecallableCompactor(session, Long()).compact_if_needed(trigger)) is None

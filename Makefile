@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/
 INSTALLED := $(VENV)/.installed
 
-.PHONY: check test nightly coverage lint clean browser
+.PHONY: check test nightly coverage lint clean browser docs
 
 check: $(INSTALLED)  ## install, then check the model exhaustively on the default bound
 	$(RUN)foldproof check
@@ -28,6 +28,8 @@ coverage: $(INSTALLED)  ## which lines of the reference its tests reach
 	$(RUN)python -m coverage run --source=foldproof/reference -m pytest -q -m "not nightly" \
 	  tests/reference tests/reference_io tests/acceptance tests/stateful
 	$(RUN)python -m coverage report --skip-covered --show-missing --fail-under=99
+docs: $(INSTALLED)  ## the documentation as a site, in build/site; a warning is an error
+	$(RUN)python -m sphinx -W --keep-going -q docs build/site
 
 lint: $(INSTALLED)
 	$(RUN)ruff check --fix .

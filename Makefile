@@ -28,6 +28,7 @@ coverage: $(INSTALLED)  ## which lines of the reference its tests reach
 	$(RUN)python -m coverage run --source=foldproof/reference -m pytest -q -m "not nightly" \
 	  tests/reference tests/reference_io tests/acceptance tests/stateful
 	$(RUN)python -m coverage report --skip-covered --show-missing --fail-under=99
+
 docs: $(INSTALLED)  ## the documentation as a site, in build/site; a warning is an error
 	$(RUN)python -m sphinx -W --keep-going -q docs build/site
 

@@ -23,7 +23,7 @@ version = release = __version__
 language = "en"
 smartquotes = False  # --json is two hyphens
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "commands"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "generated"]
 exclude_patterns = ["_*"]
 nitpicky = False
 default_role = "py:obj"

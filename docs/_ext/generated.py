@@ -1,4 +1,7 @@
-"""The page of the command line ends in every command's own help, so that the two cannot differ."""
+"""What a page can be made of needs no upkeep: every command's own help, every module's own docstrings.
+
+The page of the command line ends in the first, each page of the API in the second.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,15 @@ from typing import Any
 
 from typer.main import get_command
 
+import foldproof
 from foldproof.cli.main import app as command_line
 
-PAGE = "cli"
+PACKAGE = Path(foldproof.__file__).parent
 KINDS: dict[Any, str] = {int: "N", float: "NUMBER", Path: "PATH"}
 """What a value is called where the option gives it no name of its own."""
 
 
-def reference() -> str:
+def commands() -> str:
     """Every command as Markdown: its help, its examples, its arguments and options."""
     return "\n".join(_group(get_command(command_line), "foldproof"))
 
@@ -70,9 +74,27 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def modules(room: str) -> str:
+    """Every module of a room as Markdown that lets autodoc write it."""
+    names = sorted(
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        for path in (PACKAGE / room).rglob("*.py")
+        if "templates" not in path.parts and path != PACKAGE / room / "__init__.py"
+    )
+    return "\n".join(_module(room, name) for name in names)
+
+
+def _module(room: str, name: str) -> str:
+    options = "\n".join(f"   :{option}:" for option in ("members", "undoc-members", "show-inheritance"))
+    title = name.removeprefix(f"foldproof.{room}.")
+    return f"\n## {title}\n\n```{{eval-rst}}\n.. automodule:: {name}\n{options}\n```\n"
+
+
 def _append(app: Any, docname: str, source: list[str]) -> None:
-    if docname == PAGE:
-        source[0] += reference()
+    if docname == "cli":
+        source[0] += commands()
+    elif docname.startswith("api/"):
+        source[0] += modules(docname.removeprefix("api/"))
 
 
 def setup(app: Any) -> dict[str, bool]:

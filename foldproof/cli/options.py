@@ -114,8 +114,7 @@ def chosen_engine(name: str) -> str:
 
 def searched(search: Callable[[], Result]) -> Result:
     """What a search gives; what an engine cannot do, or could not finish, becomes one line."""
-    from foldproof.explore.bulk_low import BulkError  # noqa: PLC0415 - numpy
-    from foldproof.explore.bulk_parts import UnsupportedError  # noqa: PLC0415 - numpy
+    from foldproof.explore.bulk_low import BulkError, UnsupportedError  # noqa: PLC0415 - only here
 
     try:
         return search()

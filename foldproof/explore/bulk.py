@@ -16,8 +16,8 @@ from typing import Any
 
 from foldproof.explore.bulk_checkpoint import load, save
 from foldproof.explore.bulk_dask import cluster
-from foldproof.explore.bulk_low import BulkError, NotSupportedError
-from foldproof.explore.bulk_parts import TooLargeError, UnsupportedError
+from foldproof.explore.bulk_low import BulkError, UnsupportedError
+from foldproof.explore.bulk_parts import TooLargeError
 from foldproof.explore.bulk_run import Run
 from foldproof.explore.bulk_shard import Assignment
 from foldproof.explore.bulk_tables import ROW_INVARIANTS, Shared, Tables
@@ -27,7 +27,6 @@ from foldproof.model.machine import Clauses, Machine
 
 __all__ = [
     "BulkError",
-    "NotSupportedError",
     "TooLargeError",
     "UnsupportedError",
     "WorkerError",

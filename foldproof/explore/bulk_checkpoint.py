@@ -34,7 +34,9 @@ def save(run: Run, path: Path) -> None:
         "states": run.states,
         "transitions": run.transitions,
         "met": {name: [met.depth for met in found] for name, found in run.met.items()},
-        "parts": {name: [_plain(part) for part in getattr(run.tables.parts, name).parts] for name in _PARTS},
+        "parts": {
+            name: [_plain(part) for part in getattr(run.tables.parts, name).since(0)] for name in _PARTS
+        },
     }
     arrays: dict[str, Any] = {
         "header": np.frombuffer(json.dumps(header).encode(), np.uint8),

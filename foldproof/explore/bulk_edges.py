@@ -1,4 +1,4 @@
-"""Edges as columns: of cores, resolved for a length of history, and of rows."""
+"""Edges as columns: distinct ones, resolved for a length of history, and of rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from foldproof.explore.bulk_low import TOP
 from foldproof.explore.bulk_parts import Ints
 from foldproof.explore.bulk_rows import Growing, stretches
-from foldproof.explore.bulk_shapes import resolved
 from foldproof.explore.bulk_tables import PASSES, Edge, Tables
 
 BY_OBSERVED, BY_GAUGE, BY_BOTH = range(3)
 """The three groups of edges."""
+
+UNKNOWN, IMPOSSIBLE = -1, -2
+"""The start of a shape's list of edges that has not been worked out, or cannot be."""
 
 
 class Effects(NamedTuple):
@@ -28,18 +30,31 @@ class Effects(NamedTuple):
     edge: NDArray[np.int32]
 
 
+BEFORE, AFTER = 64, 96
+"""In an edge, ``BEFORE + i`` and ``AFTER + i`` are the length of the history then, plus ``i``."""
+
+
+def resolved(values: Ints, before: Ints, after: Ints) -> Ints:
+    """Indices of edges with the lengths put in."""
+    relative_to_before = (values >= BEFORE) & (values < AFTER)
+    shifted = values + relative_to_before * (before - BEFORE)
+    return shifted + (values >= AFTER) * (after - AFTER)
+
+
 class EdgeTable:
-    """The edges of all cores, column by column, and each core's stretch of them."""
+    """Distinct edges, column by column, and for each shape the list of its edges."""
 
     def __init__(self, tables: Tables) -> None:
-        self.columns: Growing[np.int32] = Growing(np.int32, len(Edge._fields))
-        self.start: Growing[np.int32] = Growing(np.int32)
+        self._numbers: dict[Edge, int] = {}
+        self._added: list[Edge] = []
+        self._columns: Growing[np.int32] = Growing(np.int32, len(Edge._fields))
+        self.lists: Growing[np.int32] = Growing(np.int32)
+        self.start: Growing[np.int32] = Growing(np.int32)  # by shape: its stretch of the lists
         self.count: Growing[np.int32] = Growing(np.int32)
-        self.borders_after: Growing[np.int32] = Growing(np.int32)
         domains = [tables.domain(length) for length in range(TOP + 1)]
         self._most_observed = np.array([domain.observed for domain in domains])
         self._most_length = np.array([domain.length for domain in domains])
-        self._number: Growing[np.int32] = Growing(np.int32, TOP + 1)
+        self._resolved: Growing[np.int32] = Growing(np.int32, TOP + 1)
         self._effects = tuple(
             Growing[Any](dtype) for dtype in (np.uint16, np.uint32, np.int8, np.int8, np.int8, np.int32)
         )
@@ -48,35 +63,43 @@ class EdgeTable:
     def effects(self) -> Effects:
         return Effects(*(column.array for column in self._effects))
 
-    def add_core(self) -> None:
-        """Make room for one core more, without edges as yet."""
-        self.start.append(np.array([-1]))
+    def number(self, edge: Edge) -> int:
+        """The number of an edge."""
+        known = self._numbers.get(edge)
+        if known is None:
+            known = self._numbers[edge] = len(self._numbers)
+            self._added.append(edge)
+        return known
+
+    def add_shape(self) -> int:
+        """Make room for one shape more, without edges as yet; its number."""
+        self.start.append(np.array([UNKNOWN]))
         self.count.extend_zeros(1)
-        self.borders_after.extend_zeros(1)
+        return self.start.size - 1
 
-    def add(self, edges: list[Edge]) -> tuple[int, int]:
-        """Add edges; where they start, and how many they are."""
-        start = self.columns.size
-        if edges:
-            self.columns.append(np.array(edges, np.int32))
-            self._number.append(np.full((len(edges), TOP + 1), -1, np.int32))
-        return start, len(edges)
+    def fill(self, shape: int, edges: list[int]) -> None:
+        """Give a shape its edges."""
+        self.start.array[shape], self.count.array[shape] = self.lists.size, len(edges)
+        self.lists.append(np.array(edges, np.int32))
 
-    def fill(self, core: int, stretch: tuple[int, int], borders_after: int) -> None:
-        """Give a core a stretch of edges, and the line of borders that those of a shape refer to."""
-        self.start.array[core], self.count.array[core] = stretch
-        self.borders_after.array[core] = borders_after
+    def _table(self) -> NDArray[np.int32]:
+        if self._added:
+            self._columns.append(np.array(self._added, np.int32))
+            self._resolved.append(np.full((len(self._added), TOP + 1), -1, np.int32))
+            self._added = []
+        return self._columns.array
 
     def column(self, name: str) -> Ints:
         """A column of all edges, as 64-bit integers."""
-        return self.columns.array[:, Edge._fields.index(name)].astype(np.int64)
+        return self._table()[:, Edge._fields.index(name)].astype(np.int64)
 
     def resolve(self, edges: Ints, before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.int32]:
         """The numbers of edges with the lengths of the history, before and after the event, put in.
 
         An edge and the length before determine the length after.
         """
-        numbers: NDArray[np.int32] = self._number.array[edges, before]
+        self._table()
+        numbers: NDArray[np.int32] = self._resolved.array[edges, before]
         missing = np.flatnonzero(numbers < 0)
         if len(missing):
             keys = edges[missing] * (TOP + 1) + before[missing]
@@ -84,14 +107,14 @@ class EdgeTable:
             where = missing[where]
             first = self._effects[0].size
             self._add_effects(edges[where], before[where].astype(np.int64), after[where].astype(np.int64))
-            self._number.array[edges[where], before[where]] = np.arange(first, first + len(distinct))
-            numbers = self._number.array[edges, before]
+            self._resolved.array[edges[where], before[where]] = np.arange(first, first + len(distinct))
+            numbers = self._resolved.array[edges, before]
         return numbers
 
     def _add_effects(self, edges: Ints, before: Ints, after: Ints) -> None:
         def value(name: str) -> Ints:
             return resolved(
-                self.columns.array[edges, Edge._fields.index(name)].astype(np.int64), before, after
+                self._columns.array[edges, Edge._fields.index(name)].astype(np.int64), before, after
             )
 
         most_observed, most_length = self._most_observed[before], self._most_length[before]

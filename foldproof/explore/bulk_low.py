@@ -39,8 +39,8 @@ class BulkError(Exception):
     """The bulk engine cannot do what it was asked. The message says what and the remedy."""
 
 
-class NotSupportedError(BulkError):
-    """The model does something with the low part that the encoding cannot express."""
+class UnsupportedError(BulkError):
+    """A machine, a rule, a bound or an option that the bulk engine does not search with."""
 
 
 class _Noted:
@@ -94,7 +94,7 @@ class _Unread:
     """A part that no effect may read: the tokens and the kind of the gauge before the event."""
 
     def _refuse(self, *_: object) -> NoReturn:
-        raise NotSupportedError(
+        raise UnsupportedError(
             "an effect reads the gauge's tokens or kind, which the bulk engine does not tabulate; "
             "search with the plain engine, or widen foldproof.explore.bulk_low"
         )
@@ -174,7 +174,7 @@ _NO_GAUGE = Gauge()
 
 def _concrete(value: object) -> int:
     if type(value) is not int:
-        raise NotSupportedError(f"an effect makes a low index a {type(value).__name__}, not an integer")
+        raise UnsupportedError(f"an effect makes a low index a {type(value).__name__}, not an integer")
     return value
 
 

@@ -18,11 +18,10 @@ ResultT = TypeVar("ResultT")
 class _Asked(frozenset[StrEnum]):
     """A design that notes which clauses it is asked for."""
 
-    asked: set[StrEnum]
+    asked: list[object]
 
     def __contains__(self, clause: object) -> bool:
-        if isinstance(clause, StrEnum):
-            self.asked.add(clause)
+        self.asked.append(clause)
         return super().__contains__(clause)
 
 
@@ -39,8 +38,8 @@ class ClauseMemo(Generic[ResultT]):
             if design & asked == answers:
                 return result
         noting = _Asked(design)
-        noting.asked = set()
+        noting.asked = []
         result = compute(noting)
-        asked = frozenset(noting.asked)
+        asked = frozenset(clause for clause in noting.asked if isinstance(clause, StrEnum))
         entries.append((asked, design & asked, result))
         return result

@@ -13,18 +13,15 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foldproof.explore.bulk_histories import Classes, Messages
 from foldproof.explore.bulk_low import TOP, BulkError, gauge_of_slot, gauge_slot
 from foldproof.model.fold import est, trigger, view
-from foldproof.model.state import Gauge, Message, Node, Pending, State, Tree
+from foldproof.model.state import Gauge, Node, Pending, State, Tree
 
 PartT = TypeVar("PartT", bound=Hashable)
 
 Ints: TypeAlias = NDArray[np.int64]
 Words: TypeAlias = NDArray[np.uint32]
-
-
-class UnsupportedError(BulkError):
-    """A machine, a bound or a set of invariants that the bulk engine does not search."""
 
 
 class TooLargeError(BulkError):
@@ -88,6 +85,10 @@ class Interner(Generic[PartT]):
     def __getitem__(self, number: int) -> PartT:
         return self.parts[number]
 
+    def since(self, number: int) -> list[PartT]:
+        """The parts from a number on."""
+        return self.parts[number:]
+
     def number(self, part: PartT) -> int:
         known = self._number.get(part)
         if known is None:
@@ -97,6 +98,34 @@ class Interner(Generic[PartT]):
             self._number[part] = known
             self.parts.append(part)
         return known
+
+
+class Histories:
+    """Numbers for distinct histories, which are kept as strings of classes."""
+
+    def __init__(self, classes: Classes, field: str | None = None) -> None:
+        self.classes = classes
+        self._codes: Interner[bytes] = Interner(field)
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __getitem__(self, number: int) -> Messages:
+        return self.classes.decode(self._codes[number])
+
+    @property
+    def codes(self) -> list[bytes]:
+        return self._codes.parts
+
+    def since(self, number: int) -> list[Messages]:
+        """The histories from a number on."""
+        return [self.classes.decode(code) for code in self.codes[number:]]
+
+    def number(self, messages: Messages) -> int:
+        return self._codes.number(self.classes.encode(messages))
+
+    def number_of(self, code: bytes) -> int:
+        return self._codes.number(code)
 
 
 Borders: TypeAlias = tuple[Any, ...]
@@ -120,7 +149,8 @@ class Parts:
     """The interners of one family of searches, and the way between states and addresses."""
 
     def __init__(self) -> None:
-        self.histories: Interner[tuple[Message, ...]] = Interner("history")
+        self.classes = Classes()
+        self.histories = Histories(self.classes, "history")
         self.nodes: Interner[tuple[Node, ...]] = Interner("nodes")
         self.borders: Interner[Borders] = Interner("borders")
         self.pendings: Interner[Pending | None] = Interner("pending")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -63,6 +64,16 @@ class KeyIndex:
     def nbytes(self) -> int:
         return self.keys.nbytes + sum(keys.nbytes + rows.nbytes for keys, rows in self._runs)
 
+    def numbers(self, keys: Ints, describe: Callable[[Ints], None]) -> NDArray[np.int32]:
+        """The numbers of keys, in any order; ``describe`` is told the new ones, when they are numbered."""
+        distinct, places = distinct_and_inverse(keys)
+        found = self.find(distinct)
+        new = distinct[found < 0]
+        if len(new):
+            found[found < 0] = self.add(new)
+            describe(new)
+        return found[places]
+
     def find(self, distinct: Ints) -> NDArray[np.int32]:
         """The numbers of sorted distinct keys, -1 where a key is not known."""
         found = np.full(len(distinct), -1, np.int32)
@@ -97,6 +108,61 @@ def distinct_and_inverse(values: Ints) -> tuple[Ints, Ints]:
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     distinct = ordered[fresh]
     return distinct, np.searchsorted(distinct, values)
+
+
+def packed(widths: tuple[int, ...], *values: Ints) -> Ints:
+    """Several numbers in one: of these widths in bits, from the high ones down."""
+    together = values[0]
+    for width, value in zip(widths[1:], values[1:], strict=True):
+        together = together << width | value
+    return together
+
+
+def unpacked(widths: tuple[int, ...], together: Ints) -> list[Ints]:
+    """The inverse of `packed`; of one Python integer, too."""
+    values: list[Ints] = []
+    for width in reversed(widths):
+        values.append(together & ((1 << width) - 1))
+        together = together >> width
+    return values[::-1]
+
+
+class Lookup:
+    """A function from packed keys to numbers, computed once for each distinct key."""
+
+    def __init__(self, widths: tuple[int, ...], compute: Callable[..., int]) -> None:
+        self._widths, self._compute = widths, compute
+        self._known: dict[int, int] = {}
+
+    def __call__(self, *values: Ints) -> Ints:
+        distinct, places = distinct_and_inverse(packed(self._widths, *values))
+        known, found = self._known, []
+        for key in distinct.tolist():
+            value = known.get(key)
+            if value is None:
+                value = known[key] = self._compute(*unpacked(self._widths, key))
+            found.append(value)
+        return np.array(found, np.int64)[places]
+
+
+class Facts(Generic[ScalarT]):
+    """Facts of things numbered from 0 on, each worked out once, as the rows of an array."""
+
+    def __init__(self, dtype: type[ScalarT], compute: Callable[[int], Any], width: int | None = None) -> None:
+        self._compute = compute
+        self._known: Growing[np.bool_] = Growing(np.bool_)
+        self._facts: Growing[ScalarT] = Growing(dtype, width)
+
+    def of(self, numbers: NDArray[Any], most: int) -> NDArray[ScalarT]:
+        """The array of facts, those of ``numbers`` worked out; all numbers are below ``most``."""
+        missing = max(most - self._known.size, 0)
+        self._known.extend_zeros(missing)
+        self._facts.extend_zeros(missing)
+        unknown = numbers[~self._known.array[numbers]]
+        for number in np.unique(unknown).tolist() if len(unknown) else ():
+            self._facts.array[number] = self._compute(number)
+            self._known.array[number] = True
+        return self._facts.array
 
 
 def stretches(starts: NDArray[Any], counts: NDArray[Any]) -> tuple[Ints, Ints]:

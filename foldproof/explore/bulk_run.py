@@ -70,24 +70,15 @@ class Run:
 
     def transitions_by_event(self) -> dict[str, int]:
         """Transitions taken, by name of event."""
-        names = sorted({type(event).__name__ for event in self.tables.events})
-        kind = np.array([names.index(type(event).__name__) for event in self.tables.events])
-        for start in range(0, len(self.graph), CHUNK):  # a resumed run has not expanded all its rows
-            self.graph.expand(self._expandable(start).rows)
-        edges = self.graph.edges
-        resolves = edges.effects.edge
-        kind_of_edge = kind[edges.column("event")][resolves]
-        counting = edges.column("counts")[resolves]
-        taken = np.zeros(len(names), np.int64)
-        for start in range(0, len(self.graph), CHUNK):
+        graph = self.graph
+        for start in range(0, len(graph), CHUNK):  # a resumed run has not expanded all its rows
+            graph.expand(self._expandable(start).rows)
+        states = np.zeros(len(graph.taken_counts), np.int64)
+        for start in range(0, len(graph), CHUNK):
             expanded = self._expandable(start)
             sizes = np.bitwise_count(expanded.bits).sum(axis=1, dtype=np.int64)
-            for group in self.graph.groups:
-                owners, _, edge = group.of(expanded.rows)
-                weights = sizes[owners] * counting[edge]
-                taken += np.bincount(kind_of_edge[edge], weights, len(names)).astype(np.int64)
-        counts = Counter(dict(zip(names, taken.tolist(), strict=True)))
-        return dict(+counts)
+            states += np.bincount(graph.taken.array[expanded.rows], sizes, len(states)).astype(np.int64)
+        return dict(+Counter(dict(zip(graph.kinds, (states @ graph.taken_counts).tolist(), strict=True))))
 
     def _expandable(self, start: int) -> Layer:
         """What was expanded of a chunk of own rows."""
@@ -121,7 +112,8 @@ class Run:
     def count(self, layer: Layer) -> None:
         """Count the transitions of an expanded layer."""
         sizes = np.bitwise_count(layer.bits).sum(axis=1, dtype=np.int64)
-        self.transitions += int(sizes @ self.graph.events.array[layer.rows].astype(np.int64))
+        events = self.graph.taken_counts.sum(axis=1)
+        self.transitions += int(sizes @ events[self.graph.taken.array[layer.rows]])
 
     def _begin(self) -> Layer:
         address = self.tables.parts.address(self.tables.machine.initial)

@@ -1,6 +1,6 @@
 """Shapes: many cores that behave alike, worked out once.
 
-Two more separations (see `foldproof.explore.bulk_tables` for the first ones) hold of a core that violates
+More separations (see `foldproof.explore.bulk_tables` for the first ones) hold of a core that violates
 nothing:
 
 - *Length*: where no call is pending or unrecorded, a prompt more at the end changes nothing but lengths.
@@ -10,6 +10,8 @@ nothing:
   nodes decide nothing about it. So its share is worked out with nodes that forbid nothing, and the rest
   with one memory of an odd price in its place; a gauge that comes out as the estimate of the view, odd
   price included, is the view's whatever is folded.
+- *Where the epoch starts* decides which events are allowed, and what a call, an undo before it, or a
+  commit of a call does; nothing else. The other outcomes are worked out with an epoch from the start.
 
 A *shape* is what is left: nodes, the epoch's start, the pending call, the fold. Where an outcome cannot be
 written in these terms, `Shapes.edges` gives None, and the core is worked out on its own. As all of this is
@@ -20,27 +22,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from foldproof.explore.bulk_edges import AFTER, BEFORE, EdgeTable
+from foldproof.explore.bulk_histories import prompt
 from foldproof.explore.bulk_low import Domain
-from foldproof.explore.bulk_parts import Ints, borders_of
-from foldproof.explore.bulk_tables import (
-    ANY_BOUND,
-    PASSES,
-    ROW_INVARIANTS,
-    Core,
-    CoreKey,
-    Edge,
-    Outcome,
-    Tables,
-    changes_of_error,
-    prompt,
-)
-from foldproof.model.events import Event
+from foldproof.explore.bulk_parts import borders_of
+from foldproof.explore.bulk_tables import ANY_BOUND, PASSES, Core, Edge, Outcome, Tables, changes_of_error
+from foldproof.model.events import Call, Event, FlagFlip, Restore, StepEnd, Undo
 from foldproof.model.fold import est, view
 from foldproof.model.machine import Clauses
 from foldproof.model.state import GaugeKind, Memory, Node, State, Tree
-
-BEFORE, AFTER = 64, 96
-"""In an edge of a shape, ``BEFORE + i`` and ``AFTER + i`` are the length of the history then, plus ``i``."""
 
 # A negative ``pending`` in an edge of a shape: that pending call, its carrier at the length before.
 
@@ -50,85 +40,108 @@ ELSEWHERE = -1
 _ODD_PRICE = 1000
 """Tokens of the memory that stands for all that is folded: more than any history costs."""
 
-
-def resolved(values: Ints, before: Ints, after: Ints) -> Ints:
-    """Indices of edges with the lengths put in."""
-    relative_to_before = (values >= BEFORE) & (values < AFTER)
-    shifted = values + relative_to_before * (before - BEFORE)
-    return shifted + (values >= AFTER) * (after - AFTER)
+_ODD_SUMMARY = 300
+"""Tokens of the summary in a history that stands for many: no memory costs as much."""
 
 
 class Shape(NamedTuple):
-    """The key of a shape; ``history`` numbers the core's history that stands for all of its lengths."""
+    """The key of a shape; ``history`` numbers the core's history, or the one that stands for all lengths."""
 
     history: int
+    any_length: bool
     nodes: int
     epoch_start_at: int
     pending: int
     enabled: int
-    any_length: bool
+
+
+class _Seen(NamedTuple):
+    """What the outcome of one event is worked out on: a shape as far as the event looks at it."""
+
+    history: int
+    nodes: int
+    epoch_start_at: int
+    folded: bool
+    pending: int
+    enabled: int
 
 
 class Shapes:
-    """The shapes of one search's cores."""
+    """The shapes of one search's cores, and their edges."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, edges: EdgeTable) -> None:
         self.tables = tables
-        self._everything_checked = tables.checked == (1 << len(ROW_INVARIANTS)) - 1
+        self._table = edges
+        self._cores: dict[_Seen, Core] = {}
+        self._known: dict[tuple[int, bool, _Seen], list[int] | None] = {}
 
-    def of(self, key: CoreKey) -> Shape | None:
-        """The shape of a core, or None when it has to be worked out on its own."""
-        core = self.tables.core(key)
-        s = core.state
-        tree = s.tree
-        unfolded = not tree.frozen and tree.state is None and not tree.frozen_end
-        simple = tree.epoch_memory_at is None and (tree.epoch_start_at > 0 or unfolded)
-        if not self._everything_checked or core.violated or not simple:
-            return None
-        any_length = s.pending is None and not any(message.is_carrier for message in s.history)
-        history = key[0]
-        if any_length:
-            start = s.history[:1] if s.history and s.history[0].is_summary else ()
-            costs = est((prompt(0, 2),))
-            longest = (*start, *(prompt(i, costs) for i in range(len(start), self.tables.bound)))
-            if any(message != longest[place] for place, message in enumerate(s.history)):
+    def longest(self, history: int) -> int:
+        """The core's history that stands for this one at every length, by number; -1 if there is none."""
+        cores, bound = self.tables.shared.cores, self.tables.bound
+        messages = cores[history]
+        costs = est((prompt(0, 2),))
+        start = messages[:1] if messages and messages[0].is_summary else ()
+        talk = tuple(prompt(place, costs) for place in range(len(start), max(bound, len(messages))))
+        if messages[len(start) :] != talk[: len(messages) - len(start)]:
+            return -1
+        return cores.number((*(m._replace(tokens=_ODD_SUMMARY) for m in start), *talk))
+
+    def edges(self, shape: Shape) -> list[int] | None:
+        """The edges of a shape, by number; None when they cannot be told without the rest of the core."""
+        own = _Seen(
+            shape.history,
+            shape.nodes,
+            shape.epoch_start_at,
+            shape.epoch_start_at > 0,
+            shape.pending,
+            shape.enabled,
+        )
+        edges: list[int] = []
+        for number, event in self.tables.allowed(own, self._core(own).state):
+            seen = own if _looks_at_start(event, shape) else own._replace(epoch_start_at=0)
+            found = self._of_event(number, event, seen, shape.any_length)
+            if found is None and seen != own:
+                found = self._of_event(number, event, own, shape.any_length)
+            if found is None:
                 return None
-            history = self.tables.shared.cores.number(longest)
-        return Shape(history, key[1], tree.epoch_start_at, key[3], key[4], any_length)
-
-    def edges(self, shape: Shape) -> list[Edge] | None:
-        """The edges of a shape, or None when they cannot be told without the rest of the core."""
-        tables, parts = self.tables, self.tables.parts
-        history = tables.shared.cores[shape.history]
-        folded = Memory(_ODD_PRICE, ()) if shape.epoch_start_at else None
-        s = State(
-            history,
-            Tree(parts.nodes[shape.nodes], (), 0, folded, shape.epoch_start_at),
-            pending=parts.pendings[shape.pending],
-            enabled=bool(shape.enabled),
-            next_id=len(history),
-        )
-        core = Core(s, len(history), 0, est(view(s)))
-        domain = tables.domain(core.length)
-        key = ("shape", *shape[1:])
-        allowed = tables.shared.core_events.get(
-            (shape.history, key),
-            tables.design,
-            lambda design: list(tables.machine.enabled(s, ANY_BOUND, design)),
-        )
-        edges: list[Edge] = []
-        for event in allowed:
-            number = tables.number.get(event)
-            if number is None:
-                continue
-            for place, outcome in enumerate(tables.outcomes(key, core, event, domain)):
-                edge = _edge(number, core, outcome, domain, shape.any_length)
-                if edge is not None and shape.any_length and edge.pending != 0:
-                    edge = self._with_pending_at_the_end(edge, core.length)
-                if edge is None:
-                    return None
-                edges.append(edge._replace(counts=int(place == 0)))
+            edges.extend(found)
         return edges
+
+    def _of_event(self, number: int, event: Event, seen: _Seen, any_length: bool) -> list[int] | None:
+        key = number, any_length, seen
+        if key not in self._known:
+            self._known[key] = self._worked_out(number, event, seen, any_length)
+        return self._known[key]
+
+    def _worked_out(self, number: int, event: Event, seen: _Seen, any_length: bool) -> list[int] | None:
+        core = self._core(seen)
+        length = len(core.state.history)
+        domain = self.tables.domain(length)
+        edges: list[int] = []
+        for place, outcome in enumerate(self.tables.outcomes(seen[1:], core, event)):
+            edge = _edge(number, core, outcome, domain, any_length)
+            if edge is not None and any_length and edge.pending != 0:
+                edge = self._with_pending_at_the_end(edge, length)
+            if edge is None:
+                return None
+            edges.append(self._table.number(edge._replace(counts=int(place == 0))))
+        return edges
+
+    def _core(self, seen: _Seen) -> Core:
+        known = self._cores.get(seen)
+        if known is None:
+            parts = self.tables.parts
+            history = self.tables.shared.cores[seen.history]
+            folded = Memory(_ODD_PRICE, ()) if seen.folded else None
+            s = State(
+                history,
+                Tree(parts.nodes[seen.nodes], (), 0, folded, seen.epoch_start_at),
+                pending=parts.pendings[seen.pending],
+                enabled=bool(seen.enabled),
+                next_id=len(history),
+            )
+            known = self._cores[seen] = Core(s, seen.history, est(view(s)))
+        return known
 
     def _with_pending_at_the_end(self, edge: Edge, length: int) -> Edge | None:
         """An edge that makes a call pending, whose carrier is the message after the history before."""
@@ -160,6 +173,14 @@ class Shapes:
 
         known = tables.shared.border_effects.get((tables.bound, borders, enabled), tables.design, compute)
         return [known.get(event, -1) for event in tables.events]
+
+
+def _looks_at_start(event: Event, shape: Shape) -> bool:
+    """Whether the outcome of an event depends on where the epoch starts."""
+    if isinstance(event, Undo):
+        return event.cut < shape.epoch_start_at
+    may_commit = isinstance(event, StepEnd | Restore | FlagFlip) and not shape.any_length
+    return may_commit or isinstance(event, Call)
 
 
 def _ambiguous(folded: Memory | None, after: State) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 
 from foldproof.explore.bulk_audit import audit
 from foldproof.explore.bulk_layers import Layer, Reached
-from foldproof.explore.bulk_parts import KEY, Interner, Ints, Words, unpack
+from foldproof.explore.bulk_parts import KEY, Histories, Interner, Ints, Words, unpack
 from foldproof.explore.bulk_run import Run
 from foldproof.explore.bulk_tables import Shared, Tables
 from foldproof.model.machine import Clauses, Machine
@@ -118,14 +118,14 @@ class Shard:
         counts = run.frontier.states, run.states, run.transitions, len(run.graph), nbytes
         return Report(self._identity, run.depth, *counts, violating)
 
-    def _interners(self) -> dict[str, Interner[Any]]:
+    def _interners(self) -> dict[str, Interner[Any] | Histories]:
         parts = self._run.tables.parts
         return dict(zip(NAMED, (parts.histories, parts.nodes, parts.borders, parts.pendings), strict=True))
 
     def _parcel(self, to: int, keys: Ints, bits: Words) -> Parcel:
         names: dict[str, list[Any]] = {}
         for name, interner in self._interners().items():
-            names[name] = interner.parts[self._named[name, to] :] if len(keys) else []
+            names[name] = interner.since(self._named[name, to]) if len(keys) else []
             self._named[name, to] += len(names[name])
         return Parcel(self._assignment.shard, names, keys, bits)
 

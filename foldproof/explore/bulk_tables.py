@@ -2,14 +2,15 @@
 
 The parts of a state hardly interact, and where they do is stated here, once:
 
-- what an event does to the *history* is computed on the history with a tree that forbids nothing;
+- what an event does to the *history* is computed on the history alone (`bulk_histories`);
 - what it does to *everything else* is computed on the *core* of the skeleton, in which every message
   that nothing but INV-SYNC looks at is a prompt: all but the summary, the pending call, and the
   receipts of the epoch that the tree has not recorded;
 - an undo looks at nothing past its prompt, and a clear at nothing past the first message;
 - an event is enabled when it is in both;
-- INV-SYNC is checked on the history, the nodes, the epoch's start and the pending call; the other
-  invariants on the core; the live indices against the length of the history.
+- INV-SYNC is checked on the carriers and receipts of the history, the nodes, the epoch's start and the
+  pending call; IDX and VIEW on the tree, the fold and the length of the history; the live indices
+  against that length.
 
 Guards, effects, canonical forms and invariants are the machine's own functions. That the separation is
 right is not assumed: `foldproof.explore.bulk_audit` compares it with the plain model in every search.
@@ -21,20 +22,27 @@ from collections.abc import Hashable, Iterator
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeAlias
 
-from foldproof.explore.bulk_low import TOP, Box, Domain, boxes
+from foldproof.explore.bulk_histories import (
+    HistoryEvents,
+    Messages,
+    Template,
+    is_no_talk,
+    prompt,
+)
+from foldproof.explore.bulk_low import TOP, Box, Domain, UnsupportedError, boxes
 from foldproof.explore.bulk_memo import ClauseMemo
 from foldproof.explore.bulk_parts import (
     Borders,
+    Histories,
     Interner,
     Parts,
-    UnsupportedError,
     borders_of,
 )
 from foldproof.model.events import EVENT_TYPES, Call, Clear, Event, Undo
 from foldproof.model.fold import est, trigger, view
 from foldproof.model.machine import Clauses, Machine
 from foldproof.model.receipts import accepted_receipts, recorded_transitions
-from foldproof.model.state import Gauge, GaugeKind, Kind, Message, Node, Origin, Role, State, Tree
+from foldproof.model.state import Gauge, GaugeKind, Kind, State, Tree
 
 ROW_INVARIANTS = ("IDX", "CAL", "VIEW", "SYNC")
 """The invariants that the separation knows; their positions are the bits of a row's verdict."""
@@ -46,10 +54,6 @@ PASSES = -1
 
 ANY_BOUND = 1 << 30
 """A bound that never limits: the history's part of a guard knows the real one."""
-
-_FORBIDS_NOTHING = Tree(nodes=(Node(0),))
-"""A tree with one open node: every call may be made, no boundary is in the way."""
-
 
 CoreKey: TypeAlias = tuple[int, int, int, int, int]
 """The numbers of a core's history, nodes, borders and pending call, and whether the fold is on."""
@@ -85,11 +89,10 @@ class Outcome(NamedTuple):
 
 
 class Core(NamedTuple):
-    """What the tables know of a core: its length, the bits of IDX and VIEW it violates, ``est(view)``."""
+    """What the tables know of a core: a state with it, the number of its history, ``est(view)``."""
 
     state: State
-    length: int
-    violated: int
+    history: int
     tokens: int
 
 
@@ -118,14 +121,14 @@ class Shared:
             )
         self.machine: Machine[State, Event] = machine
         self.parts = Parts()
-        self.cores: Interner[tuple[Message, ...]] = Interner()
-        self.history_effects: ClauseMemo[dict[Event, tuple[Message, ...]]] = ClauseMemo()
+        self.cores = Histories(self.parts.classes)
+        self.templates: ClauseMemo[Template | None] = ClauseMemo()
         self.core_events: ClauseMemo[list[Event]] = ClauseMemo()
         self.core_effects: ClauseMemo[list[Outcome]] = ClauseMemo()
-        self.core_facts: dict[CoreKey, Core] = {}
-        self.sync_facts: dict[tuple[int, int, int, int], tuple[int, int]] = {}
-        self.live_facts: dict[int, Domain] = {}
         self.border_effects: ClauseMemo[dict[Event, int]] = ClauseMemo()
+        self.sync_facts: dict[tuple[int, int, int, int], tuple[int, int]] = {}
+        self.violations: dict[tuple[Hashable, int, int], int] = {}
+        self.live_facts: dict[int, Domain] = {}
 
 
 class Tables:
@@ -138,51 +141,57 @@ class Tables:
         self.machine, self.parts = shared.machine, shared.parts
         self.events = alphabet(bound)
         self.number = {event: number for number, event in enumerate(alphabet(bound))}
+        self.history_events = HistoryEvents(
+            self.machine, self.parts.classes, self.events, bound, design, shared.templates
+        )
         self.checks_live = "IDX" in checked
         self.checked = sum(1 << ROW_INVARIANTS.index(name) for name in checked)
 
     def history(self, history: int) -> list[int]:
         """What each event, by number, makes of a history: a number, or -1 where it is not enabled."""
-        messages = self.parts.histories[history]
-
-        def compute(design: Clauses) -> dict[Event, tuple[Message, ...]]:
-            found: dict[Event, tuple[Message, ...]] = {}
-            for enabled in (True, False):
-                s = State(messages, _FORBIDS_NOTHING, enabled=enabled, next_id=len(messages))
-                for event in self.machine.enabled(s, self.bound, design):
-                    if event not in found:
-                        found[event] = self._after(s, event, design).history
-            return found
-
-        effects = self.shared.history_effects.get((self.bound, history), self.design, compute)
         after = [-1] * len(self.events)
-        for event, messages_after in effects.items():
-            after[self.number[event]] = self.parts.histories.number(messages_after)
+        histories = self.parts.histories
+        for number, code in self.history_events.after(histories.codes[history]):
+            after[number] = histories.number_of(code)
         return after
 
-    def sync(self, history: int, nodes: int, epoch_start_at: int, pending: int) -> tuple[int, int]:
+    def pattern(self, history: int) -> int:
+        """The number, among the cores' histories, of a history without the difference of its talk."""
+        code = self.parts.classes.plain(self.parts.histories.codes[history], is_no_talk)
+        return self.shared.cores.number_of(code)
+
+    def sync(self, pattern: int, nodes: int, epoch_start_at: int, pending: int) -> tuple[int, int]:
         """The number of the core's history, and whether INV-SYNC is violated."""
-        key = (history, nodes, epoch_start_at, pending)
+        key = (pattern, nodes, epoch_start_at, pending)
         known = self.shared.sync_facts.get(key)
         if known is None:
             tree = Tree(self.parts.nodes[nodes], epoch_start_at=epoch_start_at)
-            messages = self.parts.histories[history]
+            messages = self.shared.cores[pattern]
             s = State(messages, tree, pending=self.parts.pendings[pending], next_id=len(messages))
             known = self.shared.cores.number(_core_history(s)), int(self._violated(s, "SYNC") != 0)
             self.shared.sync_facts[key] = known
         return known
 
-    def core(self, key: CoreKey) -> Core:
-        """The core with this history, nodes, borders, pending call and fold, and what it violates."""
-        known = self.shared.core_facts.get(key)
+    def violated(self, key: Hashable, length: int, tree: Tree, enabled: int) -> int:
+        """The bits of IDX and VIEW that a tree beside a history of this length violates.
+
+        ``key`` identifies the tree.
+        """
+        known = self.shared.violations.get((key, length, enabled))
         if known is None:
-            history, nodes, borders, pending, enabled = key
-            messages = self.shared.cores[history]
-            tree, call = self.parts.tree(nodes, borders), self.parts.pendings[pending]
-            s = State(messages, tree, pending=call, enabled=bool(enabled), next_id=len(messages))
-            violated = self._violated(s, "IDX") | self._violated(s, "VIEW")
-            known = self.shared.core_facts[key] = Core(s, len(messages), violated, est(view(s)))
+            history = tuple([prompt(i, 2) for i in range(length)])
+            s = State(history, tree, enabled=bool(enabled), next_id=length)
+            known = self._violated(s, "IDX") | self._violated(s, "VIEW")
+            self.shared.violations[key, length, enabled] = known
         return known
+
+    def core(self, key: CoreKey) -> Core:
+        """The core with this history, nodes, borders, pending call and fold."""
+        history, nodes, borders, pending, enabled = key
+        messages = self.shared.cores[history]
+        tree, call = self.parts.tree(nodes, borders), self.parts.pendings[pending]
+        s = State(messages, tree, pending=call, enabled=bool(enabled), next_id=len(messages))
+        return Core(s, history, est(view(s)))
 
     def live(self, length: int) -> Domain:
         """The live indices that INV-IDX allows beside a history of this length: from 0 up to these."""
@@ -202,32 +211,36 @@ class Tables:
     def edges(self, key: CoreKey) -> list[Edge]:
         """What every event that a core allows does to it, box by box."""
         core = self.core(key)
-        domain = self.domain(core.length)
-        allowed = self.shared.core_events.get(
-            key, self.design, lambda design: list(self.machine.enabled(core.state, ANY_BOUND, design))
-        )
+        domain = self.domain(len(core.state.history))
         found: list[Edge] = []
-        for event in allowed:
-            number = self.number.get(event)
-            if number is not None:
-                outcomes = self.outcomes(key[1:], core, event, domain)
-                found.extend(_edges(number, core, outcomes, domain, self.parts.borders))
+        for number, event in self.allowed(key, core.state):
+            outcomes = self.outcomes(key[1:], core, event)
+            found.extend(_edges(number, core, outcomes, domain, self.parts.borders))
         return found
 
-    def outcomes(self, key: Hashable, core: Core, event: Event, domain: Domain) -> list[Outcome]:
+    def allowed(self, key: Hashable, s: State) -> list[tuple[int, Event]]:
+        """The events, with their numbers, that a state allows, whatever the bound. ``key`` identifies it."""
+        machine, number = self.machine, self.number
+        events = self.shared.core_events.get(
+            key, self.design, lambda design: list(machine.enabled(s, ANY_BOUND, design))
+        )
+        return [(number[event], event) for event in events if event in number]
+
+    def outcomes(self, key: Hashable, core: Core, event: Event) -> list[Outcome]:
         """What an event does to a core, or to the part of it that an undo or a clear looks at.
 
         ``key`` identifies the core up to its history.
         """
         s = core.state
-        seen = event.cut + 1 if isinstance(event, Undo) else 1 if isinstance(event, Clear) else core.length
-        if seen < core.length:
+        history, length = core.history, len(s.history)
+        domain = self.domain(length)
+        seen = event.cut + 1 if isinstance(event, Undo) else 1 if isinstance(event, Clear) else length
+        if seen < length:
+            history = self.shared.cores.number_of(self.shared.cores.codes[history][:seen])
             s = s._replace(history=s.history[:seen], next_id=seen)
             domain = Domain(TOP, TOP)
         return self.shared.core_effects.get(
-            (self.shared.cores.number(s.history), key, event, domain),
-            self.design,
-            lambda design: self._run(s, event, domain, design),
+            (history, key, event, domain), self.design, lambda design: self._run(s, event, domain, design)
         )
 
     def _run(self, s: State, event: Event, domain: Domain, design: Clauses) -> list[Outcome]:
@@ -246,16 +259,13 @@ class Tables:
             found.append(Outcome(box, *known[id(after)]))
         return found
 
-    def _after(self, s: State, event: Event, design: Clauses) -> State:
-        return self.machine.canonical(self.machine.effect(s, event, design))
-
     def _violated(self, s: State, name: str) -> int:
         """The bit of an invariant if a state violates it (never, if the machine has no such invariant)."""
         check = self.machine.invariants.get(name)
         return 0 if check is None or check(s) is None else 1 << ROW_INVARIANTS.index(name)
 
 
-def _core_history(s: State) -> tuple[Message, ...]:
+def _core_history(s: State) -> Messages:
     """A history in which only what matters beyond INV-SYNC is told apart; the rest are prompts."""
     pending = None if s.pending is None else s.pending.carrier
     recorded = set(recorded_transitions(s.tree, s.tree.epoch_start_at))
@@ -268,11 +278,6 @@ def _core_history(s: State) -> tuple[Message, ...]:
         message if position in kept or message.is_summary else prompt(position, message.tokens)
         for position, message in enumerate(s.history)
     )
-
-
-def prompt(position: int, tokens: int) -> Message:
-    """A prompt of this many tokens, at its place."""
-    return Message(position, Role.USER, Origin.USER, tokens)
 
 
 def _prefix(allowed: list[bool]) -> int:
@@ -310,7 +315,7 @@ def _edges(
 
 
 def changes_of_error(
-    core: Core, after: tuple[Message, ...], tokens: int, g_first: int, g_last: int
+    core: Core, after: Messages, tokens: int, g_first: int, g_last: int
 ) -> list[tuple[int, int, int]]:
     """Where the gauge passes: stretches of its length, and by how much ``trigger - est(view)`` changes."""
     before = core.state.history

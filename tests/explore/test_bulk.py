@@ -10,8 +10,7 @@ import pytest
 
 from foldproof.explore import bulk, plain
 from foldproof.explore.bulk_audit import AuditError
-from foldproof.explore.bulk_low import NotSupportedError
-from foldproof.explore.bulk_parts import UnsupportedError
+from foldproof.explore.bulk_low import UnsupportedError
 from foldproof.explore.bulk_run import Run
 from foldproof.explore.bulk_tables import Shared, Tables
 from foldproof.model.budget import BUDGET
@@ -153,7 +152,7 @@ def test_a_rule_that_reads_the_gauge_is_refused() -> None:
     def keep_large_gauges(state: State, event: Event, after: State) -> State:
         return state if isinstance(event, Measure) and state.gauge.tokens > 3 else after
 
-    with pytest.raises(NotSupportedError, match="plain engine"):
+    with pytest.raises(UnsupportedError, match="plain engine"):
         bulk.search(changed_effect(keep_large_gauges), 3)
 
 

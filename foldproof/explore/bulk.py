@@ -176,4 +176,6 @@ def _without_collection() -> Iterator[None]:
         yield
     finally:
         if was_on:
+            gc.freeze()
+            gc.unfreeze()  # what is left is old, and need not be looked through at once
             gc.enable()

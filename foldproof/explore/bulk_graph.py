@@ -149,9 +149,10 @@ class Graph:
             check_room("error", int(error.min()))
             check_room("error", int(error.max()))
         before = self.length.array[rows][owners]
+        nodes = edges.column("nodes")[places]
         targets = self.rows(
             after.astype(np.int64) << KEY["history"].shift
-            | edges.column("nodes")[places] << KEY["nodes"].shift
+            | np.where(nodes == PASSES, unpack(keys, "nodes")[owners], nodes) << KEY["nodes"].shift
             | borders[taken] << KEY["borders"].shift
             | self._pendings_after(places, before) << KEY["pending"].shift
             | edges.column("enabled")[places] << KEY["enabled"].shift

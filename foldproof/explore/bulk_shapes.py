@@ -10,8 +10,10 @@ nothing:
   nodes decide nothing about it. So its share is worked out with nodes that forbid nothing, and the rest
   with one memory of an odd price in its place; a gauge that comes out as the estimate of the view, odd
   price included, is the view's whatever is folded.
-- *Where the epoch starts* decides which events are allowed, and what a call, an undo before it, or a
-  commit of a call does; nothing else. The other outcomes are worked out with an epoch from the start.
+- *Where the epoch starts* decides which events are allowed, and what a commit of a call does, or an undo
+  before it. The other outcomes are worked out with an epoch from the start.
+- *Nodes* decide which events are allowed, and what a commit, an undo, a clear or a replacement does; of a
+  call, the cursor alone. The other outcomes are worked out without nodes.
 
 A *shape* is what is left: nodes, the epoch's start, the pending call, the fold. Where an outcome cannot be
 written in these terms, `Shapes.edges` gives None, and the core is worked out on its own. As all of this is
@@ -27,7 +29,7 @@ from foldproof.explore.bulk_histories import prompt
 from foldproof.explore.bulk_low import Domain
 from foldproof.explore.bulk_parts import borders_of
 from foldproof.explore.bulk_tables import ANY_BOUND, PASSES, Core, Edge, Outcome, Tables, changes_of_error
-from foldproof.model.events import Call, Event, FlagFlip, Restore, StepEnd, Undo
+from foldproof.model.events import ApplyCompaction, Call, Clear, Event, FlagFlip, Restore, StepEnd, Undo
 from foldproof.model.fold import est, view
 from foldproof.model.machine import Clauses
 from foldproof.model.state import GaugeKind, Memory, Node, State, Tree
@@ -64,6 +66,7 @@ class _Seen(NamedTuple):
     folded: bool
     pending: int
     enabled: int
+    nodes_are_own: bool = True
 
 
 class Shapes:
@@ -98,14 +101,30 @@ class Shapes:
         )
         edges: list[int] = []
         for number, event in self.tables.allowed(own, self._core(own).state):
-            seen = own if _looks_at_start(event, shape) else own._replace(epoch_start_at=0)
-            found = self._of_event(number, event, seen, shape.any_length)
-            if found is None and seen != own:
-                found = self._of_event(number, event, own, shape.any_length)
-            if found is None:
+            for seen in self._ladder(event, shape, own):
+                found = self._of_event(number, event, seen, shape.any_length)
+                if found is not None:
+                    edges.extend(found)
+                    break
+            else:
                 return None
-            edges.extend(found)
         return edges
+
+    def _ladder(self, event: Event, shape: Shape, own: _Seen) -> tuple[_Seen, ...]:
+        """What the outcome of an event is worked out on: first as little as it looks at, then the shape."""
+        start = shape.epoch_start_at
+        commits = isinstance(event, StepEnd | Restore | FlagFlip) and not shape.any_length
+        if commits or (isinstance(event, Undo) and event.cut < start):
+            return (own,)
+        if isinstance(event, Clear):
+            return (own._replace(epoch_start_at=min(start, 1)),)
+        seen = own._replace(epoch_start_at=0, folded=True)
+        if not isinstance(event, Undo | ApplyCompaction):
+            s = self._core(own).state
+            called = isinstance(event, Call) and s.cursor is not None
+            nodes = (s.tree.nodes[s.cursor],) if called and s.cursor is not None else ()
+            seen = seen._replace(nodes=self.tables.parts.nodes.number(nodes), nodes_are_own=False)
+        return (seen, own)
 
     def _of_event(self, number: int, event: Event, seen: _Seen, any_length: bool) -> list[int] | None:
         key = number, any_length, seen
@@ -119,7 +138,12 @@ class Shapes:
         domain = self.tables.domain(length)
         edges: list[int] = []
         for place, outcome in enumerate(self.tables.outcomes(seen[1:], core, event)):
+            stay = outcome.nodes == seen.nodes
+            if not stay and not seen.nodes_are_own:
+                return None
             edge = _edge(number, core, outcome, domain, any_length)
+            if edge is not None and stay:
+                edge = edge._replace(nodes=PASSES)
             if edge is not None and any_length and edge.pending != 0:
                 edge = self._with_pending_at_the_end(edge, length)
             if edge is None:
@@ -167,20 +191,16 @@ class Shapes:
             tree = tree._replace(nodes=(Node(tree.epoch_start_at),))
             s = State(history, tree, enabled=bool(enabled), next_id=len(history))
             for event in tables.machine.enabled(s, ANY_BOUND, design):
-                reached = tables.machine.canonical(tables.machine.effect(s, event, design))
-                after[event] = tables.parts.borders.number(borders_of(reached.tree))
+                reached = tables.machine.effect(s, event, design)
+                if reached.tree is tree and reached.history[: len(history)] == history:
+                    after[event] = borders  # nothing was renamed
+                else:
+                    tree_after = tables.machine.canonical(reached).tree
+                    after[event] = tables.parts.borders.number(borders_of(tree_after))
             return after
 
         known = tables.shared.border_effects.get((tables.bound, borders, enabled), tables.design, compute)
         return [known.get(event, -1) for event in tables.events]
-
-
-def _looks_at_start(event: Event, shape: Shape) -> bool:
-    """Whether the outcome of an event depends on where the epoch starts."""
-    if isinstance(event, Undo):
-        return event.cut < shape.epoch_start_at
-    may_commit = isinstance(event, StepEnd | Restore | FlagFlip) and not shape.any_length
-    return may_commit or isinstance(event, Call)
 
 
 def _ambiguous(folded: Memory | None, after: State) -> bool:

@@ -50,7 +50,7 @@ ROW_INVARIANTS = ("IDX", "CAL", "VIEW", "SYNC")
 IDX, CAL, VIEW, SYNC = (1 << position for position in range(4))
 
 PASSES = -1
-"""In an `Edge`: the low index, or the gauge, stays as it is."""
+"""In an `Edge`: the nodes, the low index or the gauge stay as they are."""
 
 ANY_BOUND = 1 << 30
 """A bound that never limits: the history's part of a guard knows the real one."""
@@ -63,7 +63,7 @@ class Edge(NamedTuple):
     """What one event does to one box of low parts of a core; the history's part comes from elsewhere."""
 
     event: int
-    nodes: int
+    nodes: int  # or PASSES
     borders: int
     pending: int
     enabled: int
@@ -123,7 +123,7 @@ class Shared:
         self.parts = Parts()
         self.cores = Histories(self.parts.classes)
         self.templates: ClauseMemo[Template | None] = ClauseMemo()
-        self.core_events: ClauseMemo[list[Event]] = ClauseMemo()
+        self.core_events: ClauseMemo[list[tuple[int, Event]]] = ClauseMemo()
         self.core_effects: ClauseMemo[list[Outcome]] = ClauseMemo()
         self.border_effects: ClauseMemo[dict[Event, int]] = ClauseMemo()
         self.sync_facts: dict[tuple[int, int, int, int], tuple[int, int]] = {}
@@ -221,10 +221,12 @@ class Tables:
     def allowed(self, key: Hashable, s: State) -> list[tuple[int, Event]]:
         """The events, with their numbers, that a state allows, whatever the bound. ``key`` identifies it."""
         machine, number = self.machine, self.number
-        events = self.shared.core_events.get(
-            key, self.design, lambda design: list(machine.enabled(s, ANY_BOUND, design))
-        )
-        return [(number[event], event) for event in events if event in number]
+
+        def compute(design: Clauses) -> list[tuple[int, Event]]:
+            events = machine.enabled(s, ANY_BOUND, design)
+            return [(number[event], event) for event in events if event in number]
+
+        return self.shared.core_events.get((self.bound, key), self.design, compute)
 
     def outcomes(self, key: Hashable, core: Core, event: Event) -> list[Outcome]:
         """What an event does to a core, or to the part of it that an undo or a clear looks at.

@@ -41,7 +41,7 @@ class Cores:
         self._all_checked = tables.checked == (1 << len(ROW_INVARIANTS)) - 1
         codes = tables.shared.cores.codes
         self._lengths: Facts[np.int64] = Facts(np.int64, lambda history: len(codes[history]))
-        self._longest: Facts[np.int64] = Facts(np.int64, self.shapes.longest)
+        self._stands: Facts[np.int64] = Facts(np.int64, self.shapes.history)
         self._borders: Facts[np.int64] = Facts(np.int64, self._facts_of_borders, 2)
         self._sync = Lookup((_HISTORY, _NODES, _LENGTH, _PENDING), self._sync_of)
         self._epochs = Lookup((_LENGTH, _NODES, _LENGTH, 1), self._epoch_violates)
@@ -89,9 +89,9 @@ class Cores:
         violated[whole] = self._wholes(length[whole], nodes[whole], borders[whole], enabled[whole])
         self.violated.append(violated | SYNC * (sync & 1))
         history = sync >> 1
-        longest = self._longest.of(history, len(cores))[history]
-        any_length = (longest >= 0) & (pending == 0)
-        history = np.where(any_length, longest, history)
+        stands = self._stands.of(history, len(cores))[history]
+        any_length = (stands & 1 != 0) & (pending == 0)
+        history = np.where(any_length | (stands & 1 == 0), stands >> 1, history)
         shapes = np.full(len(keys), -1)
         shaped = np.flatnonzero((simple != 0) & (violated == 0) & self._all_checked)
         parts = (history, any_length.astype(np.int64), nodes, start, pending, enabled)

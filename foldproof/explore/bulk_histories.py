@@ -100,9 +100,14 @@ def is_summary(message: Message) -> bool:
     return message.is_summary
 
 
+def is_call(message: Message) -> bool:
+    """What a commit looks at: carriers and receipts."""
+    return message.is_carrier or message.is_receipt
+
+
 def is_no_talk(message: Message) -> bool:
-    """What INV-SYNC and a commit may look at as well: carriers and receipts."""
-    return message.is_summary or message.is_carrier or message.is_receipt
+    """Both."""
+    return is_summary(message) or is_call(message)
 
 
 class Template(NamedTuple):

@@ -3,6 +3,7 @@
 More separations (see `foldproof.explore.bulk_tables` for the first ones) hold of a core that violates
 nothing:
 
+- *A summary* decides nothing but what the history allows; beyond that it is a prompt.
 - *Length*: where no call is pending or unrecorded, a prompt more at the end changes nothing but lengths.
   So one core, with as many prompts as the bound allows, stands for those of every length; live indices
   that come out as the length before or after the event are written down as just that.
@@ -25,11 +26,22 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from foldproof.explore.bulk_edges import AFTER, BEFORE, EdgeTable
-from foldproof.explore.bulk_histories import prompt
+from foldproof.explore.bulk_histories import is_call, prompt
 from foldproof.explore.bulk_low import Domain
 from foldproof.explore.bulk_parts import borders_of
 from foldproof.explore.bulk_tables import ANY_BOUND, PASSES, Core, Edge, Outcome, Tables, changes_of_error
-from foldproof.model.events import ApplyCompaction, Call, Clear, Event, FlagFlip, Restore, StepEnd, Undo
+from foldproof.model.events import (
+    ApplyCompaction,
+    Call,
+    Clear,
+    CommitIndex,
+    CommitState,
+    Event,
+    FlagFlip,
+    Restore,
+    StepEnd,
+    Undo,
+)
 from foldproof.model.fold import est, view
 from foldproof.model.machine import Clauses
 from foldproof.model.state import GaugeKind, Memory, Node, State, Tree
@@ -42,8 +54,12 @@ ELSEWHERE = -1
 _ODD_PRICE = 1000
 """Tokens of the memory that stands for all that is folded: more than any history costs."""
 
-_ODD_SUMMARY = 300
-"""Tokens of the summary in a history that stands for many: no memory costs as much."""
+_COST = 2
+"""Tokens of the prompts that stand for all others."""
+
+
+_MOVES_BORDERS = Undo | Clear | CommitState | CommitIndex | ApplyCompaction
+"""Events that may do more to some borders than to others."""
 
 
 class Shape(NamedTuple):
@@ -76,18 +92,21 @@ class Shapes:
         self.tables = tables
         self._table = edges
         self._cores: dict[_Seen, Core] = {}
+        self._leaves: dict[tuple[Event, bool], bool] = {}
         self._known: dict[tuple[int, bool, _Seen], list[int] | None] = {}
 
-    def longest(self, history: int) -> int:
-        """The core's history that stands for this one at every length, by number; -1 if there is none."""
-        cores, bound = self.tables.shared.cores, self.tables.bound
+    def history(self, history: int) -> int:
+        """The history that stands for a core's in shapes: twice its number, plus whether for all lengths.
+
+        A summary becomes a prompt; where all are prompts then, there are as many as the bound allows.
+        """
+        cores = self.tables.shared.cores
         messages = cores[history]
-        costs = est((prompt(0, 2),))
-        start = messages[:1] if messages and messages[0].is_summary else ()
-        talk = tuple(prompt(place, costs) for place in range(len(start), max(bound, len(messages))))
-        if messages[len(start) :] != talk[: len(messages) - len(start)]:
-            return -1
-        return cores.number((*(m._replace(tokens=_ODD_SUMMARY) for m in start), *talk))
+        if any(is_call(message) for message in messages):
+            kept = (m if is_call(m) else prompt(place, _COST) for place, m in enumerate(messages))
+            return 2 * cores.number(tuple(kept))
+        most = max(self.tables.bound, len(messages))
+        return 2 * cores.number(tuple(prompt(place, _COST) for place in range(most))) + 1
 
     def edges(self, shape: Shape) -> list[int] | None:
         """The edges of a shape, by number; None when they cannot be told without the rest of the core."""
@@ -191,16 +210,24 @@ class Shapes:
             tree = tree._replace(nodes=(Node(tree.epoch_start_at),))
             s = State(history, tree, enabled=bool(enabled), next_id=len(history))
             for event in tables.machine.enabled(s, ANY_BOUND, design):
-                reached = tables.machine.effect(s, event, design)
-                if reached.tree is tree and reached.history[: len(history)] == history:
-                    after[event] = borders  # nothing was renamed
-                else:
-                    tree_after = tables.machine.canonical(reached).tree
-                    after[event] = tables.parts.borders.number(borders_of(tree_after))
+                if not isinstance(event, _MOVES_BORDERS) and self._leaves_borders(event, s):
+                    after[event] = borders
+                    continue
+                tree_after = tables.machine.canonical(tables.machine.effect(s, event, design)).tree
+                after[event] = tables.parts.borders.number(borders_of(tree_after))
             return after
 
         known = tables.shared.border_effects.get((tables.bound, borders, enabled), tables.design, compute)
         return [known.get(event, -1) for event in tables.events]
+
+    def _leaves_borders(self, event: Event, s: State) -> bool:
+        """Whether an event leaves the borders of a state alone: asked of the first such state only."""
+        known = self._leaves.get((event, s.enabled))
+        if known is None:
+            machine = self.tables.machine
+            after = machine.canonical(machine.effect(s, event, self.tables.design)).tree
+            known = self._leaves[event, s.enabled] = borders_of(after) == borders_of(s.tree)
+        return known
 
 
 def _ambiguous(folded: Memory | None, after: State) -> bool:

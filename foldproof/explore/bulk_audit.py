@@ -79,7 +79,7 @@ def _compare_violations(graph: Graph, address: Address) -> None:
 def successors(graph: Graph, row: int, address: Address) -> list[tuple[str, Address]]:
     """What the graph says that each event makes of a state."""
     effects, names = graph.edges.effects, graph.tables.events
-    event_of = graph.edges.column("event")
+    event_of = graph.edges.columns().event
     found: list[tuple[str, Address]] = []
     for group in graph.groups:
         _, targets, edges = group.of(np.array([row]))

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foldproof.explore.bulk_low import TOP
-from foldproof.explore.bulk_parts import Ints
+from foldproof.explore.bulk_parts import ERROR_ZERO, KEY, Ints, check_room
 from foldproof.explore.bulk_rows import Growing, stretches
 from foldproof.explore.bulk_tables import PASSES, Edge, Tables
 
-BY_OBSERVED, BY_GAUGE, BY_BOTH = range(3)
-"""The three groups of edges."""
+ONCE, BY_OBSERVED, BY_GAUGE, BY_BOTH = range(4)
+"""The groups of edges: what of the low part they read. The first two make the gauge one of all messages."""
 
 UNKNOWN, IMPOSSIBLE = -1, -2
 """The start of a shape's list of edges that has not been worked out, or cannot be."""
@@ -41,6 +41,18 @@ def resolved(values: Ints, before: Ints, after: Ints) -> Ints:
     return shifted + (values >= AFTER) * (after - AFTER)
 
 
+class Columns(NamedTuple):
+    """What edges do to a row's key, apart from history and borders that come from elsewhere."""
+
+    event: NDArray[np.int32]
+    borders: NDArray[np.int32]
+    keep: Ints  # the fields of the key that stay
+    add: Ints  # what the others become, and the change of the error
+    moved: NDArray[np.int32]  # a pending call whose carrier is the message after the history, or 0
+    error_change: NDArray[np.int32]  # where the gauge passes
+    counts: NDArray[np.bool_]
+
+
 class EdgeTable:
     """Distinct edges, column by column, and for each shape the list of its edges."""
 
@@ -54,6 +66,7 @@ class EdgeTable:
         domains = [tables.domain(length) for length in range(TOP + 1)]
         self._most_observed = np.array([domain.observed for domain in domains])
         self._most_length = np.array([domain.length for domain in domains])
+        self._prepared: Columns
         self._resolved: Growing[np.int32] = Growing(np.int32, TOP + 1)
         self._effects = tuple(
             Growing[Any](dtype) for dtype in (np.uint16, np.uint32, np.int8, np.int8, np.int8, np.int32)
@@ -82,27 +95,54 @@ class EdgeTable:
         self.start.array[shape], self.count.array[shape] = self.lists.size, len(edges)
         self.lists.append(np.array(edges, np.int32))
 
-    def _table(self) -> NDArray[np.int32]:
+    def columns(self) -> Columns:
+        """All edges, column by column."""
         if self._added:
             self._columns.append(np.array(self._added, np.int32))
             self._resolved.append(np.full((len(self._added), TOP + 1), -1, np.int32))
             self._added = []
-        return self._columns.array
+            self._prepared = self._prepare()
+        return self._prepared
 
-    def column(self, name: str) -> Ints:
-        """A column of all edges, as 64-bit integers."""
-        return self._table()[:, Edge._fields.index(name)].astype(np.int64)
+    def _prepare(self) -> Columns:
+        event, nodes, borders, pending, enabled = self._columns.array[:, :5].T.astype(np.int64)
+        gauge_length, error = (
+            self._columns.array[:, Edge._fields.index(name)].astype(np.int64)
+            for name in ("gauge_length", "error")
+        )
+        mask = {name: ((1 << field.bits) - 1) << field.shift for name, field in KEY.items()}
+        passes = gauge_length == PASSES
+        new_error = np.where(passes, ERROR_ZERO, error + ERROR_ZERO)
+        check_room("error", int(new_error.min()))
+        check_room("error", int(new_error.max()))
+        keep = (nodes == PASSES) * np.int64(mask["nodes"]) | passes * np.int64(mask["error"])
+        add = (
+            np.where(nodes == PASSES, 0, nodes) << KEY["nodes"].shift
+            | np.maximum(pending, 0) << KEY["pending"].shift
+            | enabled << KEY["enabled"].shift
+        ) + np.where(passes, error, new_error)
+        return Columns(
+            event.astype(np.int32),
+            borders.astype(np.int32),
+            keep,
+            add,
+            np.maximum(-pending, 0).astype(np.int32),
+            np.where(passes, error, 0).astype(np.int32),
+            self._columns.array[:, Edge._fields.index("counts")] != 0,
+        )
 
-    def resolve(self, edges: Ints, before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.int32]:
+    def resolve(
+        self, edges: NDArray[np.int32], before: NDArray[Any], after: NDArray[Any]
+    ) -> NDArray[np.int32]:
         """The numbers of edges with the lengths of the history, before and after the event, put in.
 
         An edge and the length before determine the length after.
         """
-        self._table()
+        self.columns()
         numbers: NDArray[np.int32] = self._resolved.array[edges, before]
         missing = np.flatnonzero(numbers < 0)
         if len(missing):
-            keys = edges[missing] * (TOP + 1) + before[missing]
+            keys = edges[missing].astype(np.int64) * (TOP + 1) + before[missing]
             distinct, where = np.unique(keys, return_index=True)
             where = missing[where]
             first = self._effects[0].size
@@ -111,7 +151,7 @@ class EdgeTable:
             numbers = self._resolved.array[edges, before]
         return numbers
 
-    def _add_effects(self, edges: Ints, before: Ints, after: Ints) -> None:
+    def _add_effects(self, edges: NDArray[np.int32], before: Ints, after: Ints) -> None:
         def value(name: str) -> Ints:
             return resolved(
                 self._columns.array[edges, Edge._fields.index(name)].astype(np.int64), before, after
@@ -128,11 +168,10 @@ class EdgeTable:
         slot = np.where(length == PASSES, PASSES, 2 * length + value("gauge_kind"))
         any_observed = (observed_first == 0) & (observed_last == most_observed)
         any_gauge = (gauge_first == 0) & (gauge_last == most_length)
-        group = np.where(
-            any_gauge & (slot != PASSES),
-            BY_OBSERVED,
-            np.where(any_observed & (observed != PASSES), BY_GAUGE, BY_BOTH),
-        )
+        of_all = any_gauge & (length == after)
+        sets = any_observed & (observed != PASSES)
+        by_observed = np.where(sets, ONCE, BY_OBSERVED)
+        group = np.where(of_all, by_observed, np.where(sets, BY_GAUGE, BY_BOTH))
         for column, values in zip(
             self._effects, (observed_mask, gauge_mask, observed, slot, group, edges), strict=True
         ):
@@ -152,7 +191,7 @@ class RowEdges:
         self.start.extend_zeros(count)
         self.count.extend_zeros(count)
 
-    def fill(self, rows: Ints, owners: Ints, targets: NDArray[np.int32], edges: Ints) -> None:
+    def fill(self, rows: Ints, owners: Ints, targets: NDArray[np.int32], edges: NDArray[np.int32]) -> None:
         """Add edges, sorted by owner: a position in ``rows``."""
         counts = np.bincount(owners, minlength=len(rows))
         self.start.array[rows] = self.target.size + np.cumsum(counts) - counts

@@ -2,9 +2,9 @@
 
 A *row* is a skeleton and a gauge error; its bits are the low parts, one 32-bit block of gauge slots for
 each ``last_observed``. The graph holds each row's facts and edges, worked out once in bulk: part numbers
-are gathered from the tables for thousands of rows at a time. Edges are of three groups, by what they
-read: only ``last_observed``, only the gauge, or the whole low part. That is the projection by read
-dependency: an edge of the first two groups is followed once for each distinct value that it reads.
+are gathered from the tables for thousands of rows at a time. Edges are of four groups, by what they
+read of the low part: nothing, only ``last_observed``, only the gauge, or both. That is the projection by
+read dependency: an edge is followed once for each distinct value that it reads.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from foldproof.explore.bulk_edges import RowEdges
 from foldproof.explore.bulk_parts import ERROR_ZERO, KEY, Ints, TooLargeError, check_room, unpack
 from foldproof.explore.bulk_rows import Facts, Growing, KeyIndex, Lookup, stretches
 from foldproof.explore.bulk_shapes import ELSEWHERE
-from foldproof.explore.bulk_tables import CAL, PASSES, Tables
+from foldproof.explore.bulk_tables import CAL, Tables
 
 CHUNK = 1 << 15
 """Rows expanded at a time: small enough that the temporary arrays stay in the cache."""
@@ -42,7 +42,7 @@ class Graph:
         self.length: Growing[np.uint8] = Growing(np.uint8)
         self.taken: Growing[np.uint16] = Growing(np.uint16)  # which of the `taken_counts`
         self.edges = self.cores.edges
-        self.groups = tuple(RowEdges() for _ in range(3))
+        self.groups = tuple(RowEdges() for _ in range(4))
         self.kinds = sorted({type(event).__name__ for event in tables.events})
         self._kind = np.array([self.kinds.index(type(event).__name__) for event in tables.events])
         self._taken_index = KeyIndex()
@@ -119,59 +119,69 @@ class Graph:
         """Which shard the rows of a history belong to, so that most events stay within a shard."""
         return (zlib.crc32(repr(self.tables.parts.histories[history]).encode()) >> 3) % self.shards
 
-    def _pendings_after(self, places: Ints, before: NDArray[np.uint8]) -> Ints:
-        """The pending call after an event, by number."""
-        pending = self.edges.column("pending")[places]
-        moved = np.flatnonzero(pending < 0)
-        pending[moved] = self._pending_at(-pending[moved], before[moved].astype(np.int64))
-        return pending
-
     def _expand(self, rows: Ints) -> None:
-        edges, parts = self.edges, self.tables.parts
+        edges, parts, events = self.edges, self.tables.parts, len(self.tables.events)
         shapes = self.cores.shapes_of(self.core.array[rows])
+        columns = edges.columns()
         keys = self.index.keys.array[rows]
         history = unpack(keys, "history")
         line = unpack(keys, "borders") << 1 | unpack(keys, "enabled")
-        histories_after = self._histories_after.of(history, len(parts.histories))
-        borders_after = self._borders_after.of(line, 2 * len(parts.borders))
-        lists, owners = stretches(edges.start.array[shapes], edges.count.array[shapes])
-        places = edges.lists.array[lists].astype(np.int64)
-        events = edges.column("event")[places]
-        after = histories_after[history[owners], events]
-        borders = edges.column("borders")[places]
-        elsewhere = np.flatnonzero(borders == ELSEWHERE)
-        borders[elsewhere] = borders_after[line[owners[elsewhere]], events[elsewhere]]
-        taken = (after >= 0) & (borders >= 0)
-        places, owners, after, events = places[taken], owners[taken], after[taken], events[taken]
-        rebased = edges.column("gauge_length")[places] != PASSES
-        error = np.where(rebased, ERROR_ZERO, unpack(keys, "error")[owners]) + edges.column("error")[places]
-        if len(error):
-            check_room("error", int(error.min()))
-            check_room("error", int(error.max()))
+        histories_after = self._histories_after.of(history, len(parts.histories)).reshape(-1)
+        borders_after = self._borders_after.of(line, 2 * len(parts.borders)).reshape(-1)
+        counts = edges.count.array[shapes]
+        lists, owners = stretches(edges.start.array[shapes], counts)
+        places = edges.lists.array[lists]
+        event = columns.event[places]
+        after = histories_after[np.repeat(history * events, counts) + event]
+        borders = columns.borders[places]
+        elsewhere = borders_after[np.repeat(line * events, counts) + event]
+        borders = np.where(borders == ELSEWHERE, elsewhere, borders)
+        taken = np.flatnonzero((after >= 0) & (borders >= 0))
+        places, owners = places[taken], owners[taken]
         before = self.length.array[rows][owners]
-        nodes = edges.column("nodes")[places]
+        kept = keys[owners]
+        self._check_errors(kept, places)
         targets = self.rows(
-            after.astype(np.int64) << KEY["history"].shift
-            | np.where(nodes == PASSES, unpack(keys, "nodes")[owners], nodes) << KEY["nodes"].shift
-            | borders[taken] << KEY["borders"].shift
-            | self._pendings_after(places, before) << KEY["pending"].shift
-            | edges.column("enabled")[places] << KEY["enabled"].shift
-            | error
+            (kept & columns.keep[places])
+            + columns.add[places]
+            + (after[taken].astype(np.int64) << KEY["history"].shift)
+            + (borders[taken].astype(np.int64) << KEY["borders"].shift)
+            + (self._moved(columns.moved[places], before) << KEY["pending"].shift)
         )
-        self._count(rows, owners, events, edges.column("counts")[places])
+        self._count(rows, owners, event[taken], columns.counts[places])
         resolved = edges.resolve(places, before, self.length.array[targets])
         group_of = edges.effects.group[resolved]
         for number, group in enumerate(self.groups):
-            chosen = group_of == number
+            chosen = np.flatnonzero(group_of == number)
             group.fill(rows, owners[chosen], targets[chosen], resolved[chosen])
 
-    def _count(self, rows: Ints, owners: Ints, events: Ints, counting: Ints) -> None:
+    def _moved(self, moved: NDArray[np.int32], before: NDArray[np.uint8]) -> Ints:
+        """The numbers of pending calls whose carrier is the message after the history before; else 0."""
+        numbers = np.zeros(len(moved), np.int64)
+        some = np.flatnonzero(moved)
+        numbers[some] = self._pending_at(moved[some].astype(np.int64), before[some].astype(np.int64))
+        return numbers
+
+    def _check_errors(self, keys: Ints, places: NDArray[np.int32]) -> None:
+        """Raise `TooLargeError` where the change of an error leaves its field."""
+        change = self.edges.columns().error_change[places]
+        shifted = np.flatnonzero(change)
+        if len(shifted):
+            error = unpack(keys[shifted], "error") + change[shifted]
+            check_room("error", int(error.min()))
+            check_room("error", int(error.max()))
+
+    def _count(
+        self, rows: Ints, owners: Ints, events: NDArray[np.int32], counting: NDArray[np.bool_]
+    ) -> None:
         """Note how many events of each kind rows take."""
-        kinds = len(self.kinds)
-        counts = np.bincount(owners * kinds + self._kind[events], counting, len(rows) * kinds)
-        one_of_each = np.int64(1) << _COUNT * np.arange(kinds)
-        packed_counts = counts.reshape(len(rows), kinds).astype(np.int64) @ one_of_each
-        numbers = self._taken_index.numbers(packed_counts, lambda _: None)
+        ones = (np.int64(1) << _COUNT * self._kind)[events] * counting
+        counts = np.bincount(owners, minlength=len(rows))
+        some = np.flatnonzero(counts)
+        together = np.zeros(len(rows), np.int64)
+        if len(some):
+            together[some] = np.add.reduceat(ones, (np.cumsum(counts) - counts)[some])
+        numbers = self._taken_index.numbers(together, lambda _: None)
         if len(self._taken_index) > 1 << 16:
             raise TooLargeError("rows differ in more than 65,536 ways in the events that they take")
         self.taken.array[rows] = numbers

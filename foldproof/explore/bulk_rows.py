@@ -46,26 +46,51 @@ class Growing(Generic[ScalarT]):
         self.size = needed
 
 
+MOST_GUESSES = 1 << 22
+"""Guesses kept at most: 16 MiB."""
+
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
 class KeyIndex:
     """Distinct 64-bit keys, numbered in the order of their arrival; exact, in a few sorted runs.
 
-    A run is merged into the one before it as soon as it is half as long, so that there are about as many
+    Most keys asked for are known: a number is guessed first, from those met last, and compared. A run is
+    merged into the one before it as soon as it is half as long, so that there are about as many
     runs as the logarithm of the number of keys, and each key is merged as often.
     """
 
     def __init__(self) -> None:
         self._runs: list[tuple[Ints, NDArray[np.int32]]] = []
         self.keys: Growing[np.int64] = Growing(np.int64)
+        self._guesses = np.zeros(1 << 10, np.int32)
 
     def __len__(self) -> int:
         return self.keys.size
 
     @property
     def nbytes(self) -> int:
-        return self.keys.nbytes + sum(keys.nbytes + rows.nbytes for keys, rows in self._runs)
+        runs = sum(keys.nbytes + rows.nbytes for keys, rows in self._runs)
+        return self.keys.nbytes + runs + self._guesses.nbytes
 
     def numbers(self, keys: Ints, describe: Callable[[Ints], None]) -> NDArray[np.int32]:
         """The numbers of keys, in any order; ``describe`` is told the new ones, when they are numbered."""
+        if not len(self):
+            return self._sought(keys, describe)
+        numbers: NDArray[np.int32] = self._guesses[self._slots(keys)]
+        missing = np.flatnonzero(self.keys.array[numbers] != keys)
+        if len(missing):
+            sought = keys[missing]
+            numbers[missing] = self._sought(sought, describe)
+            if len(self) > len(self._guesses) >> 1 and len(self._guesses) < MOST_GUESSES:
+                self._guesses = np.zeros(4 * len(self._guesses), np.int32)
+                sought = self.keys.array
+                self._guesses[self._slots(sought)] = np.arange(len(self))
+            else:
+                self._guesses[self._slots(sought)] = numbers[missing]
+        return numbers
+
+    def _sought(self, keys: Ints, describe: Callable[[Ints], None]) -> NDArray[np.int32]:
         distinct, places = distinct_and_inverse(keys)
         found = self.find(distinct)
         new = distinct[found < 0]
@@ -73,6 +98,11 @@ class KeyIndex:
             found[found < 0] = self.add(new)
             describe(new)
         return found[places]
+
+    def _slots(self, keys: Ints) -> NDArray[np.uint64]:
+        """Where to look for a guess of a key's number: any spreading of keys over the guesses will do."""
+        bits = len(self._guesses).bit_length() - 1
+        return (keys.view(np.uint64) * _SPREAD) >> np.uint64(64 - bits)
 
     def find(self, distinct: Ints) -> NDArray[np.int32]:
         """The numbers of sorted distinct keys, -1 where a key is not known."""
@@ -108,6 +138,14 @@ def distinct_and_inverse(values: Ints) -> tuple[Ints, Ints]:
     np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
     distinct = ordered[fresh]
     return distinct, np.searchsorted(distinct, values)
+
+
+def or_columns(table: NDArray[ScalarT]) -> NDArray[ScalarT]:
+    """Each row's bitwise or; for tables of a few columns, faster than a reduction along rows."""
+    result = table[:, 0].copy()
+    for column in range(1, table.shape[1]):
+        result |= table[:, column]  # type: ignore[misc]
+    return result
 
 
 def packed(widths: tuple[int, ...], *values: Ints) -> Ints:

@@ -118,32 +118,35 @@ class Shapes:
             shape.pending,
             shape.enabled,
         )
+        bare = own._replace(epoch_start_at=0, folded=True)
+        free = bare._replace(nodes=self.tables.parts.nodes.number(()), nodes_are_own=False)
         edges: list[int] = []
         for number, event in self.tables.allowed(own, self._core(own).state):
-            for seen in self._ladder(event, shape, own):
-                found = self._of_event(number, event, seen, shape.any_length)
-                if found is not None:
-                    edges.extend(found)
-                    break
-            else:
+            seen = self._seen(event, shape, own, bare, free)
+            found = self._of_event(number, event, seen, shape.any_length)
+            if found is None and seen != own:
+                found = self._of_event(number, event, own, shape.any_length)
+            if found is None:
                 return None
+            edges.extend(found)
         return edges
 
-    def _ladder(self, event: Event, shape: Shape, own: _Seen) -> tuple[_Seen, ...]:
-        """What the outcome of an event is worked out on: first as little as it looks at, then the shape."""
-        start = shape.epoch_start_at
-        commits = isinstance(event, StepEnd | Restore | FlagFlip) and not shape.any_length
-        if commits or (isinstance(event, Undo) and event.cut < start):
-            return (own,)
-        if isinstance(event, Clear):
-            return (own._replace(epoch_start_at=min(start, 1)),)
-        seen = own._replace(epoch_start_at=0, folded=True)
-        if not isinstance(event, Undo | ApplyCompaction):
-            s = self._core(own).state
-            called = isinstance(event, Call) and s.cursor is not None
-            nodes = (s.tree.nodes[s.cursor],) if called and s.cursor is not None else ()
-            seen = seen._replace(nodes=self.tables.parts.nodes.number(nodes), nodes_are_own=False)
-        return (seen, own)
+    def _seen(self, event: Event, shape: Shape, own: _Seen, bare: _Seen, free: _Seen) -> _Seen:
+        """What the outcome of an event is worked out on: as little as it looks at, if it is as expected."""
+        match event:
+            case Undo(cut):
+                return own if cut < shape.epoch_start_at else bare
+            case ApplyCompaction():
+                return bare
+            case Clear():
+                return own._replace(epoch_start_at=min(shape.epoch_start_at, 1))
+            case StepEnd() | Restore() | FlagFlip():
+                return free if shape.any_length else own
+            case Call():
+                s = self._core(own).state
+                nodes = () if s.cursor is None else (s.tree.nodes[s.cursor],)
+                return free._replace(nodes=self.tables.parts.nodes.number(nodes))
+        return free
 
     def _of_event(self, number: int, event: Event, seen: _Seen, any_length: bool) -> list[int] | None:
         key = number, any_length, seen

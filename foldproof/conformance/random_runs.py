@@ -109,6 +109,9 @@ def _machine(
         def step(self, data: Any) -> None:
             if self.dead:
                 return
+            if clock.over():  # a slow implementation is not kept for the rest of the script
+                type(self).over = True
+                raise _OverError
             previous = self.words[-1] if self.words else None
             options = [w for w in words if sensible(w, self.checker.ledger, previous)]
             if not options:

@@ -16,7 +16,7 @@ from foldproof.conformance.script import supported
 from foldproof.conformance.session import Session
 from foldproof.model.design import Clause, without
 
-SETTINGS = Settings(exhaustive=0, examples=12, steps=10)
+SETTINGS = Settings(exhaustive=0, examples=30, steps=12)
 
 
 class Countdown(Clock):
@@ -78,7 +78,7 @@ def test_a_budget_that_ends_while_it_shrinks_is_no_error(part: int, whole: tuple
     """Wherever it ends: no failure, and each fault that was met is told with the shortest script so far."""
     best, looks = whole
     told = 0
-    for end in range(looks * (part + 1) // 40, looks, looks // 8):
+    for end in range(looks * (part + 1) // 40, looks, looks // 5):
         report, _ = search(end)
         assert report.failures == []
         for key, found in report.located.items():

@@ -38,6 +38,10 @@ EVENTS: dict[str, tuple[str, ...]] = {
     "compact": ("summary", "keep", "frozen"),
     "restore": (),
     "toggle": ("enabled",),
+    "branch": ("name", "count"),
+    "switch": ("name",),
+    "remove": ("prompt",),
+    "regenerate": ("prompt", "message"),
 }
 """Every event, with the fields that are handed to the method of its name; an absent one is None."""
 

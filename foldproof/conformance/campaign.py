@@ -13,9 +13,12 @@ from typing import Any
 from foldproof.conformance.checker import NEEDS, Checker, Exchange, Finding
 from foldproof.conformance.explain import explained
 from foldproof.conformance.ledger import Ledger
-from foldproof.conformance.protocol import EventRequest, Handshake, Reply
-from foldproof.conformance.script import event_of, sensible
+from foldproof.conformance.protocol import EXTENSION_EVENTS, EventRequest, Handshake, Reply
+from foldproof.conformance.script import EVENT_OF, event_of, sensible
 from foldproof.conformance.session import Failure, GiveUpError, Outcome, Session
+
+LOSING = ("undo", "compact", "branch", "switch", "remove", "regenerate")
+"""What cannot be judged once the view is broken: it names messages that the implementation has otherwise."""
 
 Signature = tuple[str, str, str]
 """What makes two findings the same fault: invariant, kind, and the event at which it shows."""
@@ -112,7 +115,7 @@ def independent(outcome: Outcome) -> list[Finding]:
     for exchange in outcome.exchanges:
         if isinstance(exchange.request, EventRequest) and broken_at is not None:
             name = exchange.request.event.type
-            if exchange.request.seq > broken_at and name in ("undo", "compact"):
+            if exchange.request.seq > broken_at and name in LOSING:
                 lost = True
             elif name == "clear":
                 lost = False
@@ -207,8 +210,13 @@ def _in_parallel(
 def run_cases(
     session: Session, report: Report, cases: Sequence[tuple[str, tuple[str, ...]]], clock: Clock, share: float
 ) -> None:
-    """Named scripts; those that use an event which is not supported are skipped, which is no verdict."""
+    """Named scripts; those that use an event which is not supported are skipped, which is no verdict.
+
+    Those of an extension that the implementation does not list do not concern it: they are not counted.
+    """
     ran = skipped = 0
+    extra = set(EXTENSION_EVENTS).difference(report.handshake.events)
+    cases = [(name, script) for name, script in cases if not any(EVENT_OF[word] in extra for word in script)]
     for name, script in cases:
         if clock.over(share):
             break

@@ -15,12 +15,16 @@ from foldproof.conformance.ledger import Entry
 from foldproof.conformance.model_adapter import ModelAdapter
 from foldproof.conformance.protocol import (
     Append,
+    Branch,
     CallEvent,
     EventRequest,
     Handshake,
     Observation,
+    Regenerate,
+    Remove,
     Reply,
     ResetRequest,
+    Switch,
     Toggle,
     Undo,
     read_handshake,
@@ -227,6 +231,14 @@ def _event_name(request: ResetRequest | EventRequest) -> str:
             return f"call({kind} {call})"
         case Undo(count=count):
             return f"undo({count})"
+        case Branch(name=name, count=count):
+            return f"branch({name} -{count})"
+        case Switch(name=name):
+            return f"switch({name})"
+        case Remove(prompt=prompt):
+            return f"remove({prompt})"
+        case Regenerate(prompt=prompt, message=message):
+            return f"regenerate({prompt} {message.id})"
         case Toggle(enabled=enabled):
             return f"toggle({'on' if enabled else 'off'})"
         case event:

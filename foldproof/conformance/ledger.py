@@ -11,14 +11,18 @@ from dataclasses import dataclass, field
 
 from foldproof.conformance.protocol import (
     Append,
+    Branch,
     CallEvent,
     Clear,
     Compact,
     EventRequest,
     ProtocolError,
+    Regenerate,
+    Remove,
     Reply,
     Restore,
     StepEnd,
+    Switch,
     Toggle,
     Undo,
 )
@@ -40,7 +44,8 @@ class Ledger:
 
     ``live`` is in the order of the history; ``gone`` holds the ids that were undone or cleared;
     ``boundary`` is the length of ``live`` at the last compaction; ``settled`` says that no call waits
-    for the end of its step; ``enabled`` is the fold's switch.
+    for the end of its step; ``enabled`` is the fold's switch. ``line`` names the line that the session is on,
+    ``lines`` has the others as they were left, the last one left at its end: live entries and boundary.
     """
 
     live: list[Entry] = field(default_factory=list)
@@ -49,6 +54,8 @@ class Ledger:
     boundary: int = 0
     unsettled: set[str] = field(default_factory=set)
     enabled: bool = True
+    line: str = "main"
+    lines: dict[str, tuple[tuple[Entry, ...], int]] = field(default_factory=dict)
 
     def check(self, request: EventRequest) -> None:
         """Raises `ProtocolError` where a request uses an id twice or a text lacks its marker."""
@@ -59,6 +66,17 @@ class Ledger:
                     raise ProtocolError(f"the text of message {message.id} lacks its marker [[{message.id}]]")
             case CallEvent(call=call):
                 self._new(call)
+            case Branch(name=name) if name == self.line or name in self.lines:
+                raise ProtocolError(f"the line {name} is there already")
+            case Switch(name=name) if name not in self.lines:
+                raise ProtocolError(f"there is no line {name} to switch to")
+            case Remove(prompt=prompt) | Regenerate(prompt=prompt) if not self._is_prompt(prompt):
+                raise ProtocolError(f"{prompt} is no prompt that is live")
+            case Regenerate(message=message):
+                self._new(message.id)
+
+    def _is_prompt(self, identifier: str) -> bool:
+        return any(entry.id == identifier and entry.prompt for entry in self.live)
 
     def _new(self, identifier: str) -> None:
         if identifier in self.texts:
@@ -76,11 +94,29 @@ class Ledger:
                 if reply.status == "applied":
                     self.live.append(Entry(call, kind=kind))
                     self.unsettled.add(call)
+            case Regenerate(message=m) if reply.status != "applied":
+                self.texts[m.id] = m.text
             case event if reply.status == "applied":
                 self._applied(event)
 
     def _applied(self, event: object) -> None:
         match event:
+            case Branch(name=name, count=count):
+                self._leave(name)
+                if count:
+                    self._applied(Undo(type="undo", count=count))
+            case Switch(name=name):
+                entries, boundary = self.lines[name]
+                self._leave(name)
+                self.gone.update(entry.id for entry in self.live)
+                self.live, self.boundary = list(entries), boundary
+                self.gone.difference_update(entry.id for entry in self.live)
+            case Remove(prompt=prompt):
+                self._replace(*self._exchange(prompt))
+            case Regenerate(prompt=prompt, message=m):
+                self.texts[m.id] = m.text
+                start, end = self._exchange(prompt)
+                self._replace(start + 1, end, Entry(m.id, m.text))
             case StepEnd() | Restore():
                 self.unsettled.clear()
             case Toggle(enabled=enabled):
@@ -91,8 +127,30 @@ class Ledger:
                 self._cut(prompts[-min(count, len(prompts))] if prompts else len(self.live))
             case Clear():
                 self._cut(0)
+                for entries, _ in self.lines.values():
+                    self.gone.update(entry.id for entry in entries)
+                self.lines.clear()
             case Compact(keep=keep):
                 self.boundary = max(self.boundary, self.kept_from(keep))
+
+    def _leave(self, name: str) -> None:
+        """Keep the present line as the last one left, and be on another."""
+        self.lines.pop(name, None)
+        self.lines[self.line] = (tuple(self.live), self.boundary)
+        self.line = name
+        self.unsettled.clear()
+
+    def _exchange(self, prompt: str) -> tuple[int, int]:
+        """Where an exchange begins, and where the next one does."""
+        start = next(place for place, entry in enumerate(self.live) if entry.id == prompt)
+        following = (place for place in range(start + 1, len(self.live)) if self.live[place].prompt)
+        return start, next(following, len(self.live))
+
+    def _replace(self, start: int, end: int, *entries: Entry) -> None:
+        self.gone.update(entry.id for entry in self.live[start:end])
+        self.live[start:end] = entries
+        self.unsettled &= {entry.id for entry in self.live}
+        self.boundary = min(self.boundary, start)
 
     def _cut(self, length: int) -> None:
         self.gone.update(entry.id for entry in self.live[length:])

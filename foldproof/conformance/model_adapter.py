@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from foldproof.conformance.adapter import Adapter, Rejected, serve
+from foldproof.conformance.protocol import EXTENSION_EVENTS
 from foldproof.model import step as kernel
 from foldproof.model.core import CORE
 from foldproof.model.design import DESIGN
@@ -36,9 +37,15 @@ from foldproof.model.machine import Clauses
 from foldproof.model.state import INITIAL, Kind, Memory, MessageId, Node, State, Tree
 from foldproof.model.tree import compacted_tree, span_of, truncated_tree
 
+Kept = tuple[State, dict[MessageId, str], dict[MessageId, str], list[list[str]]]
+"""A line of a session: all of `ModelAdapter` that belongs to it."""
+
 
 class ModelAdapter(Adapter):
-    """A session of the model. It knows each message by the id that the tester gave it."""
+    """A session of the model. It knows each message by the id that the tester gave it.
+
+    The extensions' events always have their meaning here; they are listed if it is ``extended``.
+    """
 
     observes: ClassVar[tuple[str, ...]] = (
         "view",
@@ -51,8 +58,8 @@ class ModelAdapter(Adapter):
     )
     tokens: ClassVar[dict[str, float] | None] = {"tolerance": 0, "overhead": 0}
 
-    def __init__(self, design: Clauses = DESIGN) -> None:
-        self.design = design
+    def __init__(self, design: Clauses = DESIGN, *, extended: bool = False) -> None:
+        self.design, self.extended = design, extended
         missing = [str(clause) for clause in CORE.clauses if clause not in design]
         name = "foldproof model" + (f" without {', '.join(missing)}" if missing else "")
         self.implementation = {"name": name, "language": "python"}  # type: ignore[misc]
@@ -60,6 +67,7 @@ class ModelAdapter(Adapter):
 
     def reset(self, config: dict[str, Any]) -> None:
         self.state: State = INITIAL
+        self.line, self.lines = "main", dict[str, Kept]()
         self.names: dict[MessageId, str] = {}
         self.texts: dict[MessageId, str] = {}
         self.transitions: list[list[str]] = []
@@ -90,6 +98,7 @@ class ModelAdapter(Adapter):
 
     def clear(self) -> None:
         self._do(Clear())
+        self.lines.clear()
 
     def compact(self, summary: str, keep: int | None, frozen: bool | None) -> None:
         k = len(self.state.history) - (keep or 0)
@@ -112,6 +121,60 @@ class ModelAdapter(Adapter):
         if enabled == self.state.enabled:
             raise Rejected(f"the fold is {'on' if enabled else 'off'} already")
         self._do(FlagFlip())
+
+    @property
+    def events(self) -> list[str]:
+        return [name for name in super().events if self.extended or name not in EXTENSION_EVENTS]
+
+    def branch(self, name: str, count: int) -> None:
+        """A line is a value: the state is kept, and an undo goes on from a copy."""
+        kept = self._kept()
+        if count:
+            self.undo(count)
+        self.lines[self.line], self.line = kept, name
+
+    def switch(self, name: str) -> None:
+        if name not in self.lines:
+            raise Rejected(f"there is no line {name}")
+        kept = self._kept()
+        self._take(self.lines.pop(name))
+        self.lines[self.line], self.line = kept, name
+
+    def remove(self, prompt: str) -> None:
+        self._rewrite(prompt, keep=0)
+
+    def regenerate(self, prompt: str, message: dict[str, str]) -> None:
+        self._rewrite(prompt, 1, message)
+
+    def _rewrite(self, prompt: str, keep: int, *messages: dict[str, str]) -> None:
+        """Undo to a prompt and append again: ``keep`` of its exchange, then ``messages``, then the rest."""
+        history = self.state.history
+        start = next((i for i, m in enumerate(history) if self.names[m.id] == prompt), len(history))
+        prompts = [i for i, m in enumerate(history) if m.is_prompt]
+        if start not in prompts:
+            raise Rejected(f"{prompt} is no prompt of the history")
+        end = next((i for i in prompts if i > start), len(history))
+        again = [*history[start : start + keep], *history[end:]]
+        if any(m.is_carrier or m.is_receipt or m.is_summary for m in again):
+            raise Rejected("calls and summaries cannot be appended again")
+        told = [
+            {"id": self.names[m.id], "origin": "user" if m.is_prompt else "", "text": self.texts[m.id]}
+            for m in again
+        ]
+        kept = self._kept()
+        try:
+            self.undo(sum(place >= start for place in prompts))
+            for one in [*told[:keep], *messages, *told[keep:]]:
+                self.append(one)
+        except Rejected:
+            self._take(kept)
+            raise
+
+    def _kept(self) -> Kept:
+        return self.state, dict(self.names), dict(self.texts), [list(calls) for calls in self.transitions]
+
+    def _take(self, kept: Kept) -> None:
+        self.state, self.names, self.texts, self.transitions = kept
 
     def observe(self) -> dict[str, Any]:
         s = self.state
@@ -195,11 +258,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Speak the protocol as the model without the named clauses."""
     parser = argparse.ArgumentParser(description="The model behind the conformance protocol.")
     parser.add_argument("--without", action="append", default=[], metavar="CLAUSE")
+    parser.add_argument("--extended", action="store_true", help="list the extensions' events too")
+    chosen = parser.parse_args(arguments)
     try:
-        design = CORE.without(*parser.parse_args(arguments).without)
+        design = CORE.without(*chosen.without)
     except ValueError as error:
         parser.error(str(error))
-    serve(ModelAdapter(design))
+    serve(ModelAdapter(design, extended=chosen.extended))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
 
 VERSION = 1
-EVENT_NAMES = ("append", "call", "step_end", "measure", "undo", "clear", "compact", "restore", "toggle")
-"""The events of version 1; ``compact_begin`` and ``compact_land`` are reserved."""
+CORE_EVENTS = ("append", "call", "step_end", "measure", "undo", "clear", "compact", "restore", "toggle")
+"""The kernel's events; ``compact_begin`` and ``compact_land`` are reserved."""
+EXTENSION_EVENTS = ("branch", "switch", "remove", "regenerate")
+"""What harnesses have in a form of their own, with a meaning in the model (`ModelAdapter`)."""
+EVENT_NAMES = CORE_EVENTS + EXTENSION_EVENTS
+"""The events of version 1."""
 OBSERVATION_NAMES = (
     "view",
     "history_length",
@@ -125,8 +129,59 @@ class Toggle(_Model):
     enabled: bool
 
 
+class Branch(_Model):
+    """Go on in a new line ``name``: what the session is now, without its last ``count`` prompts.
+
+    The line that is left is kept as it is. The first line is ``main``. A clear forgets every other line.
+    """
+
+    type: Literal["branch"]
+    name: Identifier
+    count: NonNegativeInt
+
+
+class Switch(_Model):
+    """Go on in the line ``name``, as it was left; the line that is left now is kept."""
+
+    type: Literal["switch"]
+    name: Identifier
+
+
+class Remove(_Model):
+    """Take out one exchange, the message ``prompt`` and what follows it up to the next prompt.
+
+    The rest stays: it is as if the session had been undone to the prompt and the rest appended again.
+    """
+
+    type: Literal["remove"]
+    prompt: Identifier
+
+
+class Regenerate(_Model):
+    """Replace the answer to ``prompt``, all that follows it up to the next prompt, by ``message``.
+
+    It is as if the session had been undone to the prompt, and the prompt, the message and the rest appended.
+    """
+
+    type: Literal["regenerate"]
+    prompt: Identifier
+    message: AppendedMessage
+
+
 Event: TypeAlias = Annotated[
-    Append | CallEvent | StepEnd | Measure | Undo | Clear | Compact | Restore | Toggle,
+    Append
+    | CallEvent
+    | StepEnd
+    | Measure
+    | Undo
+    | Clear
+    | Compact
+    | Restore
+    | Toggle
+    | Branch
+    | Switch
+    | Remove
+    | Regenerate,
     Field(discriminator="type"),
 ]
 

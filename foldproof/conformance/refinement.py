@@ -28,7 +28,7 @@ class Refinement:
             return None
         else:
             event = request.event
-            if event.type == "append":
+            if event.type in ("append", "regenerate"):
                 self.texts[event.message.id] = event.message.text
             elif event.type == "call":
                 self.texts[event.call] = ""

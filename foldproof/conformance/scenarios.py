@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from foldproof.conformance.extended_scenarios import EXTENDED
+
 _SPAN = "user reply user open end reply user reply user reply close end"
 
 
@@ -244,5 +246,6 @@ SCENARIOS: tuple[Scenario, ...] = (
         "A compaction is given what is live, not what was live before an undo.",
         "user undo1 reply compact user",
     ),
+    *(Scenario(*one) for one in EXTENDED),
 )
 """Every scenario, in the order of the docs."""

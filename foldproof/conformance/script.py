@@ -2,6 +2,9 @@
 
 A script is words: ``user reply open close next end undo1 clear compact freeze measure restore toggle``.
 ``undo2`` takes back two prompts, ``compact1`` keeps one stored message, ``freeze`` makes an index memory.
+
+The extensions' words: ``branch`` goes on in a copy, ``branch1`` in one without the last prompt, ``switch``
+in the line left last; ``remove`` takes out the first exchange, ``regenerate`` replaces the last answer.
 """
 
 from __future__ import annotations
@@ -11,8 +14,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from foldproof.conformance.checker import Exchange
 from foldproof.conformance.ledger import Entry, Ledger
 from foldproof.conformance.protocol import (
+    CORE_EVENTS,
     Append,
     AppendedMessage,
+    Branch,
     CallEvent,
     Clear,
     Compact,
@@ -20,10 +25,13 @@ from foldproof.conformance.protocol import (
     EventRequest,
     Handshake,
     Measure,
+    Regenerate,
+    Remove,
     Reply,
     ResetRequest,
     Restore,
     StepEnd,
+    Switch,
     Toggle,
     Undo,
 )
@@ -48,10 +56,16 @@ EVENT_OF = {
     "freeze": "compact",
     "restore": "restore",
     "toggle": "toggle",
+    "branch": "branch",
+    "branch1": "branch",
+    "switch": "switch",
+    "remove": "remove",
+    "regenerate": "regenerate",
 }
 """Every word, with the protocol event that it becomes."""
 
-WORDS = tuple(EVENT_OF)
+WORDS = tuple(word for word, event in EVENT_OF.items() if event in CORE_EVENTS)
+"""The words of the kernel's events."""
 
 Ask = Callable[[ResetRequest | EventRequest], Reply]
 
@@ -68,7 +82,7 @@ def words(script: str) -> tuple[str, ...]:
 def supported(handshake: Handshake) -> tuple[str, ...]:
     """The words whose events an implementation lists."""
     listed = handshake.events
-    return tuple(w for w in WORDS if EVENT_OF[w] in listed and NEEDS_FIELD.get(w, EVENT_OF[w]) in listed)
+    return tuple(w for w in EVENT_OF if EVENT_OF[w] in listed and NEEDS_FIELD.get(w, EVENT_OF[w]) in listed)
 
 
 def sensible(word: str, ledger: Ledger, previous: str | None) -> bool:
@@ -85,10 +99,31 @@ def sensible(word: str, ledger: Ledger, previous: str | None) -> bool:
             return prompts >= int(word[-1])
         case "clear" | "compact" | "freeze":
             return bool(ledger.live) and previous != word
+        case "branch":
+            return not ledger.unsettled and bool(ledger.live) and previous not in ("branch", "switch")
+        case "branch1":
+            return not ledger.unsettled and bool(prompts)
+        case "switch":
+            return not ledger.unsettled and bool(ledger.lines) and previous != word
+        case "remove":
+            return not ledger.unsettled and prompts > 1
+        case "regenerate":
+            return not ledger.unsettled and bool(prompts) and not ledger.live[-1].prompt
         case "compact1" | "compact2":
             return sum(ledger.width(entry) for entry in ledger.live) > int(word[-1])
         case _:
             return previous != word
+
+
+def formable(word: str, ledger: Ledger) -> bool:
+    """Whether there is what a word speaks of: a line that was left, a prompt. Most words need nothing."""
+    match EVENT_OF[word]:
+        case "switch":
+            return bool(ledger.lines)
+        case "remove" | "regenerate":
+            return any(entry.prompt for entry in ledger.live)
+        case _:
+            return True
 
 
 def event_of(word: str, ledger: Ledger) -> Event:
@@ -96,13 +131,19 @@ def event_of(word: str, ledger: Ledger) -> Event:
     number = len(ledger.texts) + 1
     match word:
         case "user" | "reply":
-            role, origin, what = (
-                ("user", "user", "prompt") if word == "user" else ("assistant", "model", "reply")
-            )
-            identifier = f"m{number}"
-            text = f"[[{identifier}]] {what} number {number}"
-            message = AppendedMessage(id=identifier, role=role, origin=origin, text=text)  # type: ignore[arg-type]
-            return Append(type="append", message=message)
+            return Append(type="append", message=_message(word, number))
+        case "branch" | "branch1":
+            taken = len(ledger.lines) + 1
+            while f"line{taken}" in (ledger.line, *ledger.lines):
+                taken += 1
+            return Branch(type="branch", name=f"line{taken}", count=int(word == "branch1"))
+        case "switch":
+            return Switch(type="switch", name=list(ledger.lines)[-1])
+        case "remove" | "regenerate":
+            prompts = [entry.id for entry in ledger.live if entry.prompt]
+            if word == "remove":
+                return Remove(type="remove", prompt=prompts[0])
+            return Regenerate(type="regenerate", prompt=prompts[-1], message=_message("reply", number))
         case "open":
             return CallEvent(type="call", kind="open", call=f"c{number}", summary=f"part {number}")
         case "close" | "next":
@@ -137,14 +178,26 @@ def event_of(word: str, ledger: Ledger) -> Event:
             raise ValueError(f"unknown word {word!r}")
 
 
+def _message(word: str, number: int) -> AppendedMessage:
+    identifier = f"m{number}"
+    if word == "user":
+        text = f"[[{identifier}]] prompt number {number}"
+        return AppendedMessage(id=identifier, role="user", origin="user", text=text)
+    text = f"[[{identifier}]] reply number {number}"
+    return AppendedMessage(id=identifier, role="assistant", origin="model", text=text)
+
+
 def play(script: Iterable[str], ask: Ask, ledger: Callable[[], Ledger]) -> Iterator[Exchange]:
     """Send a script, one exchange at a time, reset first.
 
     ``ledger`` is asked anew before each request: the caller's checker follows the exchanges it is yielded.
+    The script ends before a word of which there is nothing to speak, as nothing that it needs was applied.
     """
     request: ResetRequest | EventRequest = ResetRequest(cmd="reset", seq=0)
     yield Exchange(request, ask(request))
     for seq, word in enumerate(script, 1):
+        if not formable(word, ledger()):
+            return
         request = EventRequest(cmd="event", seq=seq, event=event_of(word, ledger()))
         yield Exchange(request, ask(request))
 

@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any
 
+import lined
 from miniature import Miniature, cost
 
 
@@ -413,10 +414,12 @@ FAULTS: dict[str, type[Miniature]] = {
     "exits-at-once": Miniature,
     "says-nothing": Miniature,
     "keeps-a-child": Miniature,
+    "lined": lined.Lined,
     **{
         "".join("-" + c.lower() if c.isupper() else c for c in kind.__name__).strip("-"): kind
-        for kind in list(globals().values())
-        if isinstance(kind, type) and issubclass(kind, Miniature) and kind not in (Miniature, Raw)
+        for kind in [*globals().values(), *vars(lined).values()]
+        if isinstance(kind, type) and issubclass(kind, Miniature)
+        if kind not in (Miniature, Raw, lined.Lined)
     },
 }
 """Every miniature by name."""

@@ -15,7 +15,12 @@ export type ProtocolEvent =
   | { type: "clear" }
   | { type: "compact"; summary: string; keep?: number; frozen?: boolean }
   | { type: "restore" }
-  | { type: "toggle"; enabled: boolean };
+  | { type: "toggle"; enabled: boolean }
+  // Extensions, for what a harness has in a form of its own: lines of one session, one exchange, one answer.
+  | { type: "branch"; name: string; count: number }
+  | { type: "switch"; name: string }
+  | { type: "remove"; prompt: string }
+  | { type: "regenerate"; prompt: string; message: Message };
 
 export interface ViewItem {
   role: string;

@@ -121,9 +121,10 @@ def redundant(reading: Reading, ledger: Ledger) -> Broken:
 def reordered(reading: Reading, ledger: Ledger) -> Broken:
     """Live messages that stand in another order than in the history.
 
-    A memory stands for a stretch of the history; what lies inside it may stand on either side of it.
+    A memory stands for a stretch of the history; what lies inside it may stand on either side of it. An older
+    exchange with a new answer may stand where it stood or at the end.
     """
-    where = ledger.positions()
+    where = {entry.id: place for place, entry in enumerate(ledger.live) if not entry.moved}
     spots: list[tuple[int, float, float, str]] = []
     for identifier, places in reading.shown.items():
         if identifier in where:

@@ -34,7 +34,7 @@ EXTENDED: tuple[tuple[str, str, str], ...] = (
     (
         "resume-in-a-line",
         "A resume is on the line that the session was on, and the others are still there.",
-        "user reply branch1 user reply restore switch restore user",
+        "user reply user branch1 reply restore compact switch restore user reply",
     ),
     (
         "undo-in-a-line",
@@ -60,6 +60,16 @@ EXTENDED: tuple[tuple[str, str, str], ...] = (
         "answer-replaced",
         "A new answer stands in the place of the old one.",
         "user reply regenerate user reply regenerate regenerate restore",
+    ),
+    (
+        "older-answer-replaced",
+        "A new answer to an older prompt leaves what was said since as it is.",
+        "user reply user reply regenerate1 user reply regenerate1 restore",
+    ),
+    (
+        "older-answer-replaced-after-compaction",
+        "An older answer that was summarised cannot be replaced and stay in the summary.",
+        "user reply user reply compact user reply regenerate1 user reply compact",
     ),
     (
         "answer-replaced-after-compaction",

@@ -7,7 +7,7 @@ indices: appended messages are live until an undo or a clear takes them back.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from foldproof.conformance.protocol import (
     Append,
@@ -30,12 +30,16 @@ from foldproof.conformance.protocol import (
 
 @dataclass(frozen=True)
 class Entry:
-    """A live message, or a live carrier together with its receipt (then ``kind`` is set)."""
+    """A live message, or a live carrier together with its receipt (then ``kind`` is set).
+
+    ``moved`` says that its place is the implementation's affair: its answer was replaced.
+    """
 
     id: str
     text: str = ""
     prompt: bool = False
     kind: str | None = None
+    moved: bool = False
 
 
 @dataclass
@@ -116,7 +120,9 @@ class Ledger:
             case Regenerate(prompt=prompt, message=m):
                 self.texts[m.id] = m.text
                 start, end = self._exchange(prompt)
-                self._replace(start + 1, end, Entry(m.id, m.text))
+                older = end < len(self.live)
+                self._replace(start + 1, end, Entry(m.id, m.text, moved=older))
+                self.live[start] = replace(self.live[start], moved=older)
             case StepEnd() | Restore():
                 self.unsettled.clear()
             case Toggle(enabled=enabled):
@@ -178,6 +184,12 @@ class Ledger:
     def current_calls(self) -> Iterator[str]:
         """The accepted calls since the last compaction, in order."""
         return (entry.id for entry in self.live[self.boundary :] if entry.kind)
+
+    def first_is_answered(self) -> bool:
+        """Whether something follows the first prompt before the next one."""
+        flags = [entry.prompt for entry in self.live]
+        place = flags.index(True) + 1 if True in flags else len(flags)
+        return place < len(flags) and not flags[place]
 
     def open_spans(self) -> list[int]:
         """The places of the calls that opened a span which is still open, since the last compaction."""

@@ -161,6 +161,7 @@ class Regenerate(_Model):
     """Replace the answer to ``prompt``, all that follows it up to the next prompt, by ``message``.
 
     It is as if the session had been undone to the prompt, and the prompt, the message and the rest appended.
+    Whether an exchange that is not the last one moves to the end is the implementation's affair.
     """
 
     type: Literal["regenerate"]

@@ -4,7 +4,8 @@ A script is words: ``user reply open close next end undo1 clear compact freeze m
 ``undo2`` takes back two prompts, ``compact1`` keeps one stored message, ``freeze`` makes an index memory.
 
 The extensions' words: ``branch`` goes on in a copy, ``branch1`` in one without the last prompt, ``switch``
-in the line left last; ``remove`` takes out the first exchange, ``regenerate`` replaces the last answer.
+in the line left last; ``remove`` takes out the first exchange, ``regenerate`` replaces the last answer,
+``regenerate1`` the first one.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ EVENT_OF = {
     "switch": "switch",
     "remove": "remove",
     "regenerate": "regenerate",
+    "regenerate1": "regenerate",
 }
 """Every word, with the protocol event that it becomes."""
 
@@ -109,6 +111,8 @@ def sensible(word: str, ledger: Ledger, previous: str | None) -> bool:
             return not ledger.unsettled and prompts > 1
         case "regenerate":
             return not ledger.unsettled and bool(prompts) and not ledger.live[-1].prompt
+        case "regenerate1":
+            return not ledger.unsettled and prompts > 1 and ledger.first_is_answered()
         case "compact1" | "compact2":
             return sum(ledger.width(entry) for entry in ledger.live) > int(word[-1])
         case _:
@@ -139,11 +143,12 @@ def event_of(word: str, ledger: Ledger) -> Event:
             return Branch(type="branch", name=f"line{taken}", count=int(word == "branch1"))
         case "switch":
             return Switch(type="switch", name=list(ledger.lines)[-1])
-        case "remove" | "regenerate":
+        case "remove" | "regenerate" | "regenerate1":
             prompts = [entry.id for entry in ledger.live if entry.prompt]
             if word == "remove":
                 return Remove(type="remove", prompt=prompts[0])
-            return Regenerate(type="regenerate", prompt=prompts[-1], message=_message("reply", number))
+            prompt = prompts[0 if word == "regenerate1" else -1]
+            return Regenerate(type="regenerate", prompt=prompt, message=_message("reply", number))
         case "open":
             return CallEvent(type="call", kind="open", call=f"c{number}", summary=f"part {number}")
         case "close" | "next":

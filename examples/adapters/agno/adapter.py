@@ -5,11 +5,14 @@ A run of agno is a prompt and its answer, stored together. So a prompt that is a
 as it does in an application, until the reply makes it a run; a second prompt before that, or a reply without
 one, is skipped.
 
-Run as `adapter.py [fork]`: `fork` makes a restore go on in a fork of the session (`Agent.fork_session`).
+Run as `adapter.py [fork] [summary]`: `fork` makes a restore go on in a fork of the session
+(`Agent.fork_session`); `summary` has the package keep a summary of the session beside the runs
+(`enable_session_summaries`) and send it.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import sqlite3
@@ -24,10 +27,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from agno.agent import Agent
 from agno.compaction import Compaction
+from agno.compaction.prompts import DEFAULT_COMPACTION_PROMPT
 from agno.db.sqlite import SqliteDb
 from agno.models.base import Model
 from agno.models.message import Message
 from agno.models.response import ModelResponse
+from agno.run.base import RunStatus
+from agno.session.summary import SessionSummaryManager
 from wire import Harness, Rejected, Skipped, item, markers, said_by, serve
 
 PROBE = "What would be sent now?"
@@ -41,9 +47,11 @@ class Scripted(Model):
         self.reply, self.seen = "ok", []
 
     def invoke(self, messages: list[Message], *args: Any, **kwargs: Any) -> ModelResponse:
-        """One answer; a summariser's request has a transcript and is the only one with instructions."""
-        if messages and messages[0].role == "system":
-            text = "Summary of " + markers(" ".join(str(m.content) for m in messages))
+        """One answer, or one of the two kinds of summary that the package asks for."""
+        text = "Summary of " + markers(" ".join(str(m.content) for m in messages))
+        if messages[-1].content == SessionSummaryManager().summary_request_message:
+            return ModelResponse(role="assistant", content=json.dumps({"summary": text, "topics": []}))
+        if str(messages[0].content).startswith(DEFAULT_COMPACTION_PROMPT[:60]):
             return ModelResponse(role="assistant", content=text)
         self.seen = [(m.role, str(m.content)) for m in messages]
         return ModelResponse(role="assistant", content=self.reply)
@@ -96,6 +104,8 @@ class Agno(Harness):
             compaction=Compaction(
                 compact_at_tokens=10_000_000, uncompacted_runs=0, search_compacted_messages=False
             ),
+            enable_session_summaries="summary" in self.options,
+            add_session_summary_to_context="summary" in self.options,
             telemetry=False,
         )
 
@@ -103,8 +113,10 @@ class Agno(Harness):
         """Begin a session in a new file."""
         self.sessions += 1
         self.path = Path(self.folder.name) / f"{self.sessions}.db"
-        self.session_id = "session"
-        self.pending: str | None = None
+        self.session_id = self.line = "main"
+        self.lines: dict[str, str] = {}
+        self.asked: list[str] = []
+        self.pending: dict[str, str] | None = None
         self.seen: dict[str, Any] | None = None
         self.agent = self._agent(self.path)
 
@@ -113,17 +125,27 @@ class Agno(Harness):
         if said_by(message) != "assistant":
             if self.pending is not None:
                 raise Skipped("a prompt already waits for its answer")
-            self.pending, self.seen = message["text"], None
+            self.pending, self.seen = message, None
+            self.asked.append(message["text"])
             return
         if self.pending is None:
             raise Skipped("a run begins with a prompt")
         self.model.reply = message["text"]
-        self.agent.run(self.pending)
+        self.agent.run(self.pending["text"], session_id=self.session_id)
         self.pending = self.seen = None
 
     def _runs(self) -> list[Any]:
+        """The runs of the session, without those that were regenerated."""
         session = self.agent.get_session(session_id=self.session_id)
-        return [] if session is None else list(session.runs or [])
+        runs = [] if session is None else list(session.runs or [])
+        return [run for run in runs if run.status != RunStatus.regenerated]
+
+    def _run(self, prompt: str) -> Any:
+        """The run that begins with a prompt."""
+        for run in self._runs():
+            if any(f"[[{prompt}]]" in str(m.content) for m in run.messages if not m.from_history):
+                return run
+        raise Skipped(f"{prompt} is no run yet")
 
     def compact(self, summary: str = "") -> None:
         """`Agent.compact`; it may decline."""
@@ -132,7 +154,7 @@ class Agno(Harness):
 
     def undo(self, count: int) -> None:
         """A waiting prompt is dropped; runs are deleted from the database."""
-        runs = self._runs()
+        runs = sorted(self._runs(), key=self._age)
         waiting = self.pending is not None
         if count > len(runs) + waiting:
             raise Rejected(f"undo of {count} prompts, but the session holds {len(runs) + waiting}")
@@ -141,10 +163,44 @@ class Agno(Harness):
         if taken:
             self.agent.db.delete_runs([run.run_id for run in runs[-taken:]])
 
+    def _age(self, run: Any) -> int:
+        """When its prompt was first asked: a run that was regenerated stands at the end of the session."""
+        texts = [str(m.content) for m in run.messages if m.role == "user" and not m.from_history]
+        return self.asked.index(texts[0])
+
+    def remove(self, prompt: str) -> None:
+        """`delete_run`."""
+        self.agent.db.delete_run(self._run(prompt).run_id)
+        self.seen = None
+
+    def regenerate(self, prompt: str, message: dict[str, str]) -> None:
+        """`continue_run(regenerate=True)`."""
+        run = self._run(prompt)
+        self.model.reply, self.seen = message["text"], None
+        self.agent.continue_run(run_id=run.run_id, session_id=self.session_id, regenerate=True)
+
+    def branch(self, name: str, count: int) -> None:
+        """`Agent.fork_session`; a fork has all runs."""
+        if count or self.pending or not self._runs():
+            raise Skipped("a fork has all runs, at least one, and no prompt that waits")
+        self.lines[self.line], self.line = self.session_id, name
+        self.session_id = self.agent.fork_session(source_session_id=self.session_id)
+        self.seen = None
+
+    def switch(self, name: str) -> None:
+        """The other session."""
+        if self.pending:
+            raise Skipped("a prompt waits")
+        left, self.session_id = self.session_id, self.lines.pop(name)
+        self.lines[self.line], self.line = left, name
+        self.seen = None
+
     def clear(self) -> None:
-        """`Agent.delete_session`."""
+        """`Agent.delete_session`, of every line."""
         self.pending = self.seen = None
-        self.agent.delete_session(session_id=self.session_id)
+        for session in {self.session_id, *self.lines.values()}:
+            self.agent.delete_session(session_id=session)
+        self.lines.clear()
 
     def restore(self) -> None:
         """A new agent on the same file; with `fork`, on a fork of the session."""
@@ -167,7 +223,8 @@ class Agno(Harness):
         ):
             source.backup(copy)
         self.model.seen, self.model.reply = [], "ok"
-        self._agent(place / "copy.db").run(self.pending or PROBE)
+        text = self.pending["text"] if self.pending else PROBE
+        self._agent(place / "copy.db").run(text, session_id=self.session_id)
         shutil.rmtree(place, ignore_errors=True)
         self.seen = {
             "view": [item(role, text) for role, text in self.model.seen if text != PROBE],

@@ -24,7 +24,7 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveM
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from wire import Harness, item, markers, said_by, serve, tail_from_user
+from wire import Harness, Rejected, Skipped, item, markers, said_by, serve, tail_from_user
 
 NEVER, ALWAYS = ("tokens", 10_000_000), ("messages", 1)
 KEEP = ("messages", 2)
@@ -134,6 +134,7 @@ class DeepAgents(Harness):
         self.path = Path(self.folder.name) / f"{self.sessions}.sqlite"
         self.config = {"configurable": {"thread_id": "t"}}
         self.checkpoints: list[tuple[str, dict[str, Any] | None]] = []
+        self.line, self.lines = "main", dict[str, dict[str, Any]]()
         self._open()
 
     def append(self, message: dict[str, str]) -> None:
@@ -161,7 +162,6 @@ class DeepAgents(Harness):
         """Take back the last `count` prompts and all that follows."""
         messages = self._messages()
         cut = tail_from_user([ROLES[m.type] for m in messages], count)
-        agent = self._on(self.lazy, self.saver)
         if self.undo_form == "time-travel":
             identity = messages[cut].id
             before = next(config for name, config in self.checkpoints if name == identity)
@@ -169,19 +169,68 @@ class DeepAgents(Harness):
                 self._restart()
             else:
                 # A fork of the older checkpoint becomes the newest one, as the package's time travel does.
-                agent.update_state(before, {"messages": []}, as_node="__start__")
+                self._fork(before)
         else:
-            agent.update_state(
-                self.config,
-                {"messages": [RemoveMessage(id=m.id) for m in messages[cut:]]},
-                as_node="__start__",
-            )
+            self._remove(messages[cut:])
 
     def _restart(self) -> None:
         self.saver.delete_thread("t")
 
+    def _remove(self, messages: list[AnyMessage]) -> None:
+        removals = [RemoveMessage(id=m.id) for m in messages]
+        self._on(self.lazy, self.saver).update_state(self.config, {"messages": removals}, as_node="__start__")
+
+    def _exchange(self, prompt: str) -> list[AnyMessage]:
+        """A prompt and what follows it up to the next prompt."""
+        messages = self._messages()
+        start = next(place for place, m in enumerate(messages) if m.id == prompt)
+        later = (place for place in range(start + 1, len(messages)) if messages[place].type == "human")
+        return messages[start : next(later, len(messages))]
+
+    def remove(self, prompt: str) -> None:
+        """One exchange is removed from the state with `RemoveMessage`, as a user interface deletes it."""
+        self._remove(self._exchange(prompt))
+
+    def regenerate(self, prompt: str, message: dict[str, str]) -> None:
+        """The last answer is removed, and a turn makes another."""
+        messages, old = self._messages(), self._exchange(prompt)[1:]
+        if old != messages[len(messages) - len(old) :]:
+            raise Skipped("a turn answers the last prompt")
+        self._remove(old)
+        self.append(message)
+
+    def _tip(self) -> dict[str, Any]:
+        config: dict[str, Any] = self._on(self.lazy, self.saver).get_state(self.config).config
+        return config
+
+    def branch(self, name: str, count: int) -> None:
+        """The newest checkpoint is remembered as the tip of its line; a fork of it becomes the newest one."""
+        if not self._state:
+            raise Skipped("there is no checkpoint yet")
+        tip = self._tip()
+        self._fork(tip)
+        if count:
+            try:
+                self.undo(count)
+            except Rejected:
+                self._fork(tip)
+                raise
+        self.lines[self.line], self.line = tip, name
+
+    def switch(self, name: str) -> None:
+        """Time travel to the tip of the other line."""
+        if not self._state:
+            raise Skipped("there is no checkpoint to come back to")
+        tip = self._tip()
+        self._fork(self.lines.pop(name))
+        self.lines[self.line], self.line = tip, name
+
+    def _fork(self, checkpoint: dict[str, Any]) -> None:
+        self._on(self.lazy, self.saver).update_state(checkpoint, {"messages": []}, as_node="__start__")
+
     def clear(self) -> None:
         """Empty the thread's messages with the package's remove-all sentinel (time travel: a new thread)."""
+        self.line, self.lines = "main", {}
         if self.undo_form == "time-travel":
             self._restart()
         elif self._state:
@@ -236,5 +285,12 @@ class DeepAgents(Harness):
         self.folder.cleanup()
 
 
+class TimeTravel(DeepAgents):
+    """Goes back to checkpoints only: what is removed from the state is no checkpoint."""
+
+    remove = regenerate = None  # type: ignore[assignment]
+
+
 if __name__ == "__main__":
-    serve(DeepAgents(sys.argv[1] if len(sys.argv) > 1 else "messages"))
+    form = sys.argv[1] if len(sys.argv) > 1 else "messages"
+    serve((TimeTravel if form == "time-travel" else DeepAgents)(form))

@@ -1,8 +1,10 @@
 """google-adk 2.13.0 over the conformance protocol: Runner.rewind_async, event compaction,
 SqliteSessionService.
 
-Run as `adapter.py [sliding|tokens] [WINDOW]`: which of the package's two compaction triggers, and, with a
-number, reads of the session limited to that many recent events (`RunConfig.get_session_config`).
+Run as `adapter.py [sliding|tokens] [WINDOW] [interactions]`: which of the package's two compaction triggers;
+with a number, reads of the session limited to that many recent events (`RunConfig.get_session_config`); with
+`interactions`, a model that keeps the conversation on its side (`Gemini(use_interactions_api=True)`), so that
+the view is what the provider has under the interaction that the request continues, and then the request.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ from google.adk.agents.run_config import RunConfig
 from google.adk.apps.app import App, EventsCompactionConfig
 from google.adk.events import Event
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.models.google_llm import Gemini
 from google.adk.runners import Runner
 from google.adk.sessions.base_session_service import GetSessionConfig
 from google.adk.sessions.sqlite_session_service import SqliteSessionService
 from google.genai import types
-from wire import Harness, Rejected, item, markers, said_by, serve
+from wire import Harness, Rejected, Skipped, item, markers, said_by, serve
 
 APP, USER, SESSION = "app", "user", "session"
 PROBE = "What would be sent now?"
@@ -72,6 +75,28 @@ class Scripted(BaseLlm):
         )
 
 
+class Stateful(Gemini):
+    """The same with the provider of the Interactions API, which keeps what was said under an id."""
+
+    seen: list[Any] = []
+    reply: str = "ok"
+    stored: dict[str, list[Any]] = {}
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
+        """One answer, after everything that the interaction before it had."""
+        sent = list(llm_request.contents)
+        if len(sent) == 1 and "onversation history" in text_of(sent[0]):
+            yield LlmResponse(content=content("model", "Summary of " + markers(text_of(sent[0]))))
+            return
+        before = llm_request.previous_interaction_id
+        self.seen = [*(self.stored[before] if before else []), *sent]
+        answer, name = content("model", self.reply), f"interaction-{len(self.stored)}"
+        self.stored[name] = [*self.seen, answer]
+        yield LlmResponse(content=answer, interaction_id=name)
+
+
 class Adk(Harness):
     """One session in a SQLite file."""
 
@@ -83,8 +108,8 @@ class Adk(Harness):
     }
     observes = ("view", "history_length")
 
-    def __init__(self, trigger: str, window: int | None) -> None:
-        self.model = Scripted(model="scripted")
+    def __init__(self, trigger: str, window: int | None, model: BaseLlm | None = None) -> None:
+        self.model: Any = model or Scripted(model="scripted")
         self.agent = LlmAgent(name="agent", model=self.model)
         self.compacting = App(
             name=APP,
@@ -104,18 +129,21 @@ class Adk(Harness):
     def _session(self, service: Any) -> Any:
         return self._await(service.get_session(app_name=APP, user_id=USER, session_id=SESSION))
 
-    def _turn(self, app: App, service: Any, text: str) -> None:
-        async def run() -> None:
-            runner = Runner(app=app, session_service=service)
-            async for _ in runner.run_async(
+    def _turn(self, app: App, service: Any, text: str) -> str:
+        """One turn; gives its invocation id."""
+
+        async def run() -> str:
+            invocation = ""
+            async for event in Runner(app=app, session_service=service).run_async(
                 user_id=USER,
                 session_id=SESSION,
                 new_message=content("user", text),
                 run_config=self.run_config,
             ):
-                pass
+                invocation = event.invocation_id
+            return invocation
 
-        self._await(run())
+        return str(self._await(run()))
 
     def reset(self, config: dict[str, Any]) -> None:
         """Begin a session in a new file."""
@@ -171,18 +199,21 @@ class Adk(Harness):
         """Open the file anew."""
         self.service = SqliteSessionService(str(self.path))
 
+    waiting: str | None = None
+    """A prompt that is not sent yet, where prompts wait for their answer."""
+
     def observe(self) -> dict[str, Any]:
         """Run a turn of the agent on a copy of the file, and look at what the model was sent before the
         probe's prompt."""
         copy = self.path.with_suffix(".probe")
         shutil.copyfile(self.path, copy)
         self.model.seen = []
-        self._turn(self.plain, SqliteSessionService(str(copy)), PROBE)
+        self._turn(self.plain, SqliteSessionService(str(copy)), self.waiting or PROBE)
         shown = [c for c in self.model.seen if text_of(c) != PROBE]
         roles = {"user": "user", "model": "assistant"}
         return {
             "view": [item(roles[c.role], text_of(c)) for c in shown],
-            "history_length": len(self._session(self.service).events),
+            "history_length": len(self._session(self.service).events) + (self.waiting is not None),
         }
 
     def close(self) -> None:
@@ -191,7 +222,53 @@ class Adk(Harness):
         self.folder.cleanup()
 
 
+class Interactions(Adk):
+    """With the stateful model a reply is a turn of the runner, so a prompt waits for its reply."""
+
+    def __init__(self, trigger: str, window: int | None) -> None:
+        super().__init__(trigger, window, Stateful(model="gemini-scripted", use_interactions_api=True))
+
+    def _begin(self) -> None:
+        super()._begin()
+        self.waiting = None
+
+    def append(self, message: dict[str, str]) -> None:
+        """A prompt waits; a reply makes it a turn."""
+        if said_by(message) != "assistant":
+            if self.waiting is not None:
+                raise Skipped("a prompt already waits for its answer")
+            self.waiting = message["text"]
+            return
+        if self.waiting is None:
+            raise Skipped("a turn begins with a prompt")
+        self.model.reply = message["text"]
+        self.prompts.append(self._turn(self.plain, self.service, self.waiting))
+        self.waiting = None
+
+    def compact(self, summary: str = "") -> None:
+        """A turn, so not while a prompt waits."""
+        if self.waiting is not None:
+            raise Skipped("a prompt waits for its answer")
+        self.model.reply = "ok"
+        super().compact(summary)
+
+    def undo(self, count: int) -> None:
+        """A waiting prompt is dropped; what was said is rewound."""
+        waits = self.waiting is not None
+        if count > len(self.prompts) + waits:
+            raise Rejected(f"undo of {count} prompts, but the session holds {len(self.prompts) + waits}")
+        self.waiting = None
+        if count > waits:
+            super().undo(count - waits)
+
+    def observe(self) -> dict[str, Any]:
+        """As ever; the probe is answered, and its interaction is of no consequence."""
+        self.model.reply = "ok"
+        return super().observe()
+
+
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     trigger = next((name for name in arguments if name in CONFIGS), "sliding")
-    serve(Adk(trigger, next((int(name) for name in arguments if name.isdigit()), None)))
+    kind = Interactions if "interactions" in arguments else Adk
+    serve(kind(trigger, next((int(name) for name in arguments if name.isdigit()), None)))

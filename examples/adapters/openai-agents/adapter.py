@@ -1,9 +1,10 @@
 """openai-agents 0.24.0 over the conformance protocol: AdvancedSQLiteSession,
 OpenAIResponsesCompactionSession, a scripted model.
 
-Run as `adapter.py [pop|branch]`: an undo removes items with `pop_item` (the default), or branches before the
-prompt with `create_branch_from_turn`. After a reload the branch that the application was on is switched to,
-if the package lets it.
+Run as `adapter.py [pop|branch] [chain]`: an undo removes items with `pop_item` (the default), or branches
+before the prompt with `create_branch_from_turn`. After a reload the branch that the application was on is
+switched to, if the package lets it. With `chain` the provider keeps the conversation: after each reply the
+session is told the response's id, as the runner does, and a compaction is of that response.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from agents import Agent, Model, ModelResponse, Runner, Usage, set_tracing_disab
 from agents.extensions.memory import AdvancedSQLiteSession
 from agents.memory import OpenAIResponsesCompactionSession, SessionABC
 from openai.types.responses import ResponseOutputMessage, ResponseOutputText
-from wire import Harness, item, markers, said_by, serve, tail_from_user
+from wire import Harness, Rejected, Skipped, item, markers, said_by, serve, tail_from_user
 
 PROBE = "What would be sent now?"
 
@@ -62,10 +63,12 @@ class Endpoint:
 
     def __init__(self) -> None:
         self.responses = self
+        self.stored: dict[str, Any] = {}
 
-    async def compact(self, *, model: str, input: Any) -> Any:
+    async def compact(self, *, model: str, input: Any = None, previous_response_id: str = "") -> Any:
         """The compacted history."""
-        echo = "Summary of " + markers(" ".join(text_of(entry) for entry in input))
+        told = self.stored[previous_response_id] if input is None else input
+        echo = "Summary of " + markers(" ".join(text_of(entry) for entry in told))
         return SimpleNamespace(
             output=[{"type": "compaction", "id": "c", "encrypted_content": echo}], usage=None
         )
@@ -104,8 +107,9 @@ class OpenAIAgents(Harness):
     }
     observes = ("view", "history_length", "trigger", "view_tokens")
 
-    def __init__(self, undo: str) -> None:
-        self.undo_form = undo
+    def __init__(self, undo: str, *, chain: bool = False) -> None:
+        self.undo_form, self.chain = undo, chain
+        self.endpoint = Endpoint()
         self.model = Scripted()
         self.agent = Agent(name="agent", model=self.model)
         self.folder = tempfile.TemporaryDirectory(prefix="openai-agents-")
@@ -125,10 +129,15 @@ class OpenAIAgents(Harness):
         self.session = OpenAIResponsesCompactionSession(
             "s",
             self.store,
-            client=Endpoint(),
-            compaction_mode="input",
+            client=self.endpoint,  # type: ignore[arg-type]
+            compaction_mode="auto" if self.chain else "input",
             should_trigger_compaction=decide,  # type: ignore[arg-type]
         )
+
+    def _first_line(self) -> None:
+        """``on`` is the branch that the application is on; ``lines`` those that it left, by its own names."""
+        self.on = self.line = "main"
+        self.lines: dict[str, str] = {}
 
     def reset(self, config: dict[str, Any]) -> None:
         """Begin a session in a new file."""
@@ -136,7 +145,7 @@ class OpenAIAgents(Harness):
             self.store.close()
         self.sessions += 1
         self.path = Path(self.folder.name) / f"{self.sessions}.db"
-        self.branch: str | None = None
+        self._first_line()
         self._open()
 
     def append(self, message: dict[str, str]) -> None:
@@ -153,39 +162,68 @@ class OpenAIAgents(Harness):
         else:
             entry = {"role": "user", "content": message["text"]}
         self._await(self.session.add_items([entry]))
+        if self.chain and message["role"] == "assistant":
+            name = f"response-{message['id']}"
+            self.endpoint.stored[name] = self._await(self.session.get_items())
+            self._await(self.session.run_compaction({"response_id": name, "store": True}))
 
     def compact(self, summary: str = "") -> None:
         """A forced compaction; it replaces the stored history, whichever branch it is on."""
-        if self._await(self.session.get_items()):
+        items = self._await(self.session.get_items())
+        if self.chain and items and items[-1].get("role") == "user":
+            raise Skipped("a response is compacted after it came, not while a prompt waits for the next one")
+        if items:
             self._await(self.session.run_compaction({"force": True}))
-            self.branch = None
+            self.on = "main"
 
     def undo(self, count: int) -> None:
         """Take back the last `count` prompts and all that follows."""
         items = self._await(self.session.get_items())
         cut = tail_from_user([entry.get("role", "") for entry in items], count)
         if self.undo_form == "branch":
-            turns = self._await(self.store.get_conversation_turns())
-            self.branch = self._await(self.store.create_branch_from_turn(turns[-count]["turn"]))
+            self.on = self._branch(count)
         else:
             for _ in items[cut:]:
                 self._await(self.session.pop_item())
 
+    def _branch(self, count: int) -> str:
+        turns = self._await(self.store.get_conversation_turns())
+        return str(self._await(self.store.create_branch_from_turn(turns[-count]["turn"])))
+
+    def branch(self, name: str, count: int) -> None:
+        """`create_branch_from_turn`; it begins before a prompt, so a branch of all that was said is none."""
+        if count == 0:
+            raise Skipped("a branch begins before a prompt")
+        tail_from_user([entry.get("role", "") for entry in self._await(self.session.get_items())], count)
+        left = self.on
+        self.on = self._branch(count)
+        self.lines[self.line], self.line = left, name
+
+    def switch(self, name: str) -> None:
+        """`switch_to_branch`; it refuses a branch that has no items."""
+        left = self.on
+        try:
+            self._await(self.store.switch_to_branch(self.lines[name]))
+        except ValueError as error:
+            raise Rejected(str(error)) from error
+        self.on = self.lines.pop(name)
+        self.lines[self.line], self.line = left, name
+
     def clear(self) -> None:
-        """`clear_session`."""
+        """`clear_session`, which clears every branch."""
         self._await(self.session.clear_session())
-        self.branch = None
+        self._first_line()
 
     def restore(self) -> None:
         """Open the file anew and go to the branch that the application was on."""
         self.store.close()
         self._open()
-        if self.branch is not None:
+        if self.on != "main":
             try:
-                self._await(self.store.switch_to_branch(self.branch))
+                self._await(self.store.switch_to_branch(self.on))
             except ValueError as error:
                 print(f"restore: {error}", file=sys.stderr)
-                self.branch = None
+                self.on = "main"
 
     def observe(self) -> dict[str, Any]:
         """Run the agent on the session seen through glass; the trigger is what the decision hook is given."""
@@ -208,4 +246,5 @@ class OpenAIAgents(Harness):
 
 
 if __name__ == "__main__":
-    serve(OpenAIAgents(sys.argv[1] if len(sys.argv) > 1 else "pop"))
+    options = sys.argv[1:]
+    serve(OpenAIAgents("branch" if "branch" in options else "pop", chain="chain" in options))

@@ -1,7 +1,8 @@
 // @earendil-works/pi-coding-agent over the conformance protocol: the session tree, branches, labels, forks, compaction.
 //
 // Run as `adapter.mjs VERSION [OPTION...]`. Options: `label` bookmarks every prompt when it is appended; `fork` makes a
-// restore extract the current path into a session file of its own (createBranchedSession) and open that.
+// restore extract the current path into a session file of its own (createBranchedSession) and open that; it has no other
+// line, so lines are offered without `fork` only.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { tmpdir } from "node:os";
@@ -21,6 +22,20 @@ const folder = mkdtempSync(join(tmpdir(), "pi-"));
 // Compaction keeps as little as the package can: the last message, and a turn is split for it.
 const settings = { enabled: true, reserveTokens: 100, keepRecentTokens: 1 };
 let manager;
+let line, lines;
+const begin = () => {
+  manager = pi.SessionManager.create(folder, folder);
+  [line, lines] = ["main", {}];
+};
+const go = (leaf) => (leaf === null ? manager.resetLeaf() : manager.branch(leaf));
+// A prompt and what follows it up to the next prompt.
+const isPrompt = (entry) => entry.type === "message" && entry.message.role === "user";
+function exchange(marker) {
+  const path = manager.getBranch();
+  const start = path.findIndex((entry) => isPrompt(entry) && textOf(entry.message).includes(`[[${marker}]]`));
+  const after = path.findIndex((entry, place) => place > start && isPrompt(entry));
+  return path.slice(start, after < 0 ? undefined : after);
+}
 
 const textOf = (message) =>
   message.summary ??
@@ -55,15 +70,34 @@ const events = {
   },
   // As /tree goes back to before a prompt: to the prompt's parent, or before everything.
   undo({ count }) {
-    const prompts = manager.getBranch().filter((entry) => entry.type === "message" && entry.message.role === "user");
+    const prompts = manager.getBranch().filter(isPrompt);
     if (count > prompts.length) throw new Rejected(`undo of ${count} prompts, but the branch holds ${prompts.length}`);
     const { parentId } = prompts.at(-count);
     if (parentId !== null && !manager.getEntry(parentId)) throw new Rejected(`the prompt's parent ${parentId} is not in the session`);
-    if (parentId === null) manager.resetLeaf();
-    else manager.branch(parentId);
+    go(parentId);
   },
   clear() {
     manager.newSession();
+    [line, lines] = ["main", {}];
+  },
+  // The answer is left behind, as /tree goes back to a prompt and the turn is run again.
+  regenerate({ prompt, message }) {
+    const [asked] = exchange(prompt);
+    if (asked === undefined) throw new Rejected(`${prompt} is not on the branch`);
+    if (exchange(prompt).at(-1) !== manager.getBranch().at(-1)) throw new Skipped("a turn answers the last prompt");
+    manager.branch(asked.id);
+    events.append({ message });
+  },
+  // Lines are leaves of the tree: the one that is left is remembered, and gone back to with /tree.
+  branch({ name, count }) {
+    const leaf = manager.getLeafId();
+    if (count) events.undo({ count });
+    [lines[line], line] = [leaf, name];
+  },
+  switch({ name }) {
+    const leaf = manager.getLeafId();
+    go(lines[name]);
+    [lines[line], line] = [leaf, name];
   },
   restore() {
     if (options.includes("fork")) {
@@ -76,6 +110,21 @@ const events = {
     manager = existsSync(file) ? pi.SessionManager.open(file, folder) : pi.SessionManager.create(folder, folder);
   },
 };
+
+// One message is left out of the context for good, as extensions do it from 1.x on.
+if (pi.SessionManager.prototype.appendContextEdit) {
+  events.remove = ({ prompt }) => {
+    const shown = new Set(manager.buildContextEntries().map((entry) => entry.id));
+    const taken = exchange(prompt).filter((entry) => entry.type === "message");
+    // What is summarised is no "model-visible entry" any more, which is what the package lets be edited.
+    if (!taken.length || taken.some((entry) => !shown.has(entry.id))) throw new Rejected(`${prompt} is summarised`);
+    for (const entry of taken) manager.appendContextEdit(entry.id, null);
+  };
+}
+if (options.includes("fork")) {
+  delete events.branch;
+  delete events.switch;
+}
 
 function observe() {
   const messages = context();
@@ -95,13 +144,13 @@ function answer(request) {
     return {
       version: 1,
       implementation: { name: "pi-coding-agent", version, language: "javascript", homepage: "https://www.npmjs.com/package/@earendil-works/pi-coding-agent" },
-      events: ["append", "undo", "clear", "compact", "restore"],
+      events: Object.keys(events),
       observes: ["view", "history_length", ...(pi.estimateProjectedContextTokens ? ["trigger", "view_tokens"] : [])],
     };
   }
   const result = { seq: request.seq, status: "applied" };
   try {
-    if (request.cmd === "reset") manager = pi.SessionManager.create(folder, folder);
+    if (request.cmd === "reset") begin();
     else events[request.event.type](request.event);
   } catch (error) {
     if (!(error instanceof Rejected || error instanceof Skipped)) console.error(error);

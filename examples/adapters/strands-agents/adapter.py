@@ -123,6 +123,7 @@ class Strands(Harness):
         self.sessions += 1
         self.snapshots: list[Any] = []
         self.prompts: list[str] = []
+        self.line, self.lines = "main", dict[str, tuple[Any, list[str], list[Any]]]()
         self.agent = self._agent()
 
     def append(self, message: dict[str, str]) -> None:
@@ -173,8 +174,28 @@ class Strands(Harness):
             del self.prompts[-count:]
         self._stored()
 
+    def _kept(self) -> tuple[Any, list[str], list[Any]]:
+        """A line as an application keeps it: a snapshot, and what it needs to undo in it."""
+        return self.agent.take_snapshot(preset="session"), list(self.prompts), list(self.snapshots)
+
+    def branch(self, name: str, count: int) -> None:
+        """A snapshot is taken, and the session goes on, after an undo if one is asked for."""
+        kept = self._kept()
+        if count:
+            self.undo(count)
+        self.lines[self.line], self.line = kept, name
+
+    def switch(self, name: str) -> None:
+        """The snapshot of the other line is loaded."""
+        left = self._kept()
+        snapshot, self.prompts, self.snapshots = self.lines.pop(name)
+        self.agent.load_snapshot(snapshot)
+        self.lines[self.line], self.line = left, name
+        self._stored()
+
     def clear(self) -> None:
         """Empty the agent's messages."""
+        self.lines.clear()
         self.agent.messages.clear()
         self.snapshots, self.prompts = [], []
         self._stored()

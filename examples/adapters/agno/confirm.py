@@ -3,6 +3,7 @@ otherwise."""
 
 from __future__ import annotations
 
+import json
 import logging
 import tempfile
 from pathlib import Path
@@ -13,6 +14,7 @@ from agno.compaction import Compaction
 from agno.db.sqlite import SqliteDb
 from agno.models.base import Model
 from agno.models.response import ModelResponse
+from agno.session.summary import SessionSummaryManager
 
 logging.getLogger("agno").setLevel(logging.ERROR)
 
@@ -124,6 +126,41 @@ def regenerated() -> bool:
         return any("SUMMARY OF alpha beta" in text for text in model.sent)
 
 
+class Summarising(Fake):
+    """The same, asked for the summary of a session as the package asks."""
+
+    def invoke(self, messages: Any, *args: Any, **kwargs: Any) -> ModelResponse:
+        """A summary in the form that is asked for, or one answer."""
+        if messages[-1].content == SessionSummaryManager().summary_request_message:
+            told = str(messages[0].content)
+            words = " ".join(word for word in ("alpha", "beta", "gamma") if word in told)
+            return ModelResponse(role="assistant", content=json.dumps({"summary": f"ABOUT {words}"}))
+        self.sent = [str(m.content) for m in messages]
+        return ModelResponse(role="assistant", content=self.reply)
+
+
+def session_summary() -> bool:
+    """A run is deleted: the summary of the session tells it in the next request, and in those of a fork."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        model = Summarising()
+        agent = Agent(
+            id="agent",
+            model=model,
+            db=SqliteDb(db_file=str(Path(folder) / "s.db")),
+            session_id="s",
+            add_history_to_context=True,
+            enable_session_summaries=True,
+            add_session_summary_to_context=True,
+            telemetry=False,
+        )
+        agent.run("alpha")
+        second = agent.run("beta is the password")
+        agent.db.delete_run(second.run_id)
+        agent.run("gamma")
+        print("session_summary: after the deletion the model was sent", model.sent)
+        return "ABOUT alpha beta" in model.sent[0] and not any("beta is" in text for text in model.sent)
+
+
 def fork() -> bool:
     """Not a fault: a fork has no folds, so all of its history is sent."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -138,5 +175,5 @@ def fork() -> bool:
 
 
 if __name__ == "__main__":
-    found = [folded_run(), next_fold(), regenerated(), fork()]
+    found = [folded_run(), next_fold(), regenerated(), session_summary(), fork()]
     raise SystemExit(0 if all(found) else 1)

@@ -230,7 +230,7 @@ class DeepAgents(Harness):
 
     def clear(self) -> None:
         """Empty the thread's messages with the package's remove-all sentinel (time travel: a new thread)."""
-        self.line, self.lines = "main", {}
+        self.lines = {}
         if self.undo_form == "time-travel":
             self._restart()
         elif self._state:

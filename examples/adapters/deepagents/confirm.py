@@ -109,6 +109,36 @@ def clear() -> bool:
     return "first" in model.sent[0] and not any("new prompt" in text for text in model.sent)
 
 
+def removed() -> bool:
+    """One old message removed: the cutoff is one too far, and a prompt that was kept verbatim is not sent."""
+    made, model, config = agent(("messages", 6), ("messages", 3))
+    for text in ("first prompt", "second prompt", "third prompt", "fourth prompt"):
+        say(made, config, text)
+    messages = made.get_state(config).values["messages"]
+    before = list(model.sent)
+    made.update_state(config, {"messages": [RemoveMessage(id=messages[0].id)]})
+    say(made, config, "new prompt after removal")
+    print("removed: the model was sent", before, "; after the removal", model.sent)
+    # Removed was "first prompt", which the summary still tells; hidden is the first message that was kept.
+    return before[1] == "third prompt" and "third prompt" not in model.sent and "first" in model.sent[0]
+
+
+def removed_usage() -> bool:
+    """A long prompt is removed: the last reply still reports it, and what is left is summarised though it is
+    below the threshold."""
+    made, model, config = agent(("tokens", 900), ("messages", 1))
+    say(made, config, LONG)
+    model.reply = LONG
+    say(made, config, LONG)  # about 810 tokens sent, a reply of 405: it reports 1,215
+    model.reply = "ok"
+    messages = made.get_state(config).values["messages"]
+    made.update_state(config, {"messages": [RemoveMessage(id=messages[0].id)]})
+    before, due = summaries, 2 * len(LONG) // 4 + 10
+    say(made, config, "short")
+    print(f"removed_usage: {summaries - before} summary, though {due} tokens are left; the threshold is 900")
+    return summaries == before + 1 and due < 900
+
+
 def trigger() -> bool:
     """After a removal the last reply left reports the size of a request from before the summary: it is
     summarised again."""
@@ -134,4 +164,4 @@ def trigger() -> bool:
 
 
 if __name__ == "__main__":
-    raise SystemExit(0 if all([undo(), clear(), trigger()]) else 1)
+    raise SystemExit(0 if all([undo(), clear(), removed(), removed_usage(), trigger()]) else 1)

@@ -16,7 +16,9 @@ from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig
 from google.adk.apps.app import App, EventsCompactionConfig
 from google.adk.events import Event
+from google.adk.memory import InMemoryMemoryService
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.models.google_llm import Gemini
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.adk.sessions.base_session_service import GetSessionConfig
@@ -113,6 +115,53 @@ async def windowed() -> bool:
     return "A SUMMARY" not in model.sent and "first prompt" not in model.sent
 
 
+class Stateful(Gemini):
+    """A model with the Interactions API: notes which interaction each request continues."""
+
+    continued: list[tuple[str | None, list[str]]] = []
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
+        """One answer, under an id."""
+        texts = [text_of(c) for c in llm_request.contents]
+        self.continued = [*self.continued, (llm_request.previous_interaction_id, texts)]
+        yield LlmResponse(
+            content=types.Content(role="model", parts=[types.Part(text="ok")]),
+            interaction_id=f"interaction {len(self.continued)}",
+        )
+
+
+async def chained() -> bool:
+    """With the Interactions API a request after a rewind continues the interaction that was rewound."""
+    model = Stateful(model="gemini-fake", use_interactions_api=True)
+    service = InMemorySessionService()
+    await service.create_session(app_name="app", **WHO)
+    app = App(name="app", root_agent=LlmAgent(name="agent", model=model))
+    runner = Runner(app=app, session_service=service)
+    await say(runner, "first prompt")
+    second = await say(runner, "a secret that is taken back")
+    await runner.rewind_async(**WHO, rewind_before_invocation_id=second)
+    await say(runner, "next prompt")
+    print("chained: requests, each with the interaction that it continues:", model.continued)
+    return model.continued[-1] == ("interaction 2", ["next prompt"])
+
+
+async def remembered() -> bool:
+    """A session that is added to memory is added with what was rewound."""
+    runner, _, service = await start()
+    await say(runner, "first prompt")
+    second = await say(runner, "a secret that is taken back")
+    await runner.rewind_async(**WHO, rewind_before_invocation_id=second)
+    session = await service.get_session(app_name="app", **WHO)
+    memory = InMemoryMemoryService()
+    await memory.add_session_to_memory(session)
+    found = await memory.search_memory(app_name="app", user_id="user", query="secret")
+    told = [text_of(entry.content) for entry in found.memories]
+    print("remembered: a search of the memory finds", told)
+    return "a secret that is taken back" in told
+
+
 async def tied() -> bool:
     """Events of one timestamp are covered by the summary of the first of them: the rest is neither sent nor
     summarised."""
@@ -134,5 +183,5 @@ async def tied() -> bool:
 
 
 if __name__ == "__main__":
-    found = [asyncio.run(check()) for check in (rewound, summarised, windowed, tied)]
+    found = [asyncio.run(check()) for check in (rewound, summarised, chained, remembered, windowed, tied)]
     raise SystemExit(0 if all(found) else 1)

@@ -134,18 +134,15 @@ class OpenAIAgents(Harness):
             should_trigger_compaction=decide,  # type: ignore[arg-type]
         )
 
-    def _first_line(self) -> None:
-        """``on`` is the branch that the application is on; ``lines`` those that it left, by its own names."""
-        self.on = self.line = "main"
-        self.lines: dict[str, str] = {}
-
     def reset(self, config: dict[str, Any]) -> None:
         """Begin a session in a new file."""
         if self.sessions:
             self.store.close()
         self.sessions += 1
         self.path = Path(self.folder.name) / f"{self.sessions}.db"
-        self._first_line()
+        # ``on`` is the branch that the application is on; ``lines`` those that it left, by its own names.
+        self.on = self.line = "main"
+        self.lines: dict[str, str] = {}
         self._open()
 
     def append(self, message: dict[str, str]) -> None:
@@ -212,7 +209,7 @@ class OpenAIAgents(Harness):
     def clear(self) -> None:
         """`clear_session`, which clears every branch."""
         self._await(self.session.clear_session())
-        self._first_line()
+        self.on, self.lines = "main", {}
 
     def restore(self) -> None:
         """Open the file anew and go to the branch that the application was on."""

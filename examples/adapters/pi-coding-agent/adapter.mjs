@@ -78,7 +78,7 @@ const events = {
   },
   clear() {
     manager.newSession();
-    [line, lines] = ["main", {}];
+    lines = {};
   },
   // The answer is left behind, as /tree goes back to a prompt and the turn is run again.
   regenerate({ prompt, message }) {

@@ -156,6 +156,28 @@ def cleared() -> bool:
         return len(live) == 2 and any("first prompt" in text for text in texts(second.messages))
 
 
+def cleared_offset() -> bool:
+    """The same with a summary after it: the log is read from too early on, and a summarised prompt is sent
+    beside its summary, which stays when the prompt is taken back."""
+
+    def manager() -> Any:
+        return SummarizingConversationManager(summary_ratio=0.8, preserve_recent_messages=1)
+
+    with tempfile.TemporaryDirectory() as folder:
+        first, _ = agent(folder, manager())
+        first("cleared prompt")
+        first.messages.clear()
+        first("second prompt")
+        first("third prompt")
+        first.conversation_manager.reduce_context(first)
+        first("fourth prompt")
+        live = texts(first.messages)
+        second, _ = agent(folder, manager())
+        print("cleared_offset: live    ", live)
+        print("cleared_offset: reloaded", texts(second.messages))
+        return "third prompt" not in live and {"third prompt", live[0]} <= set(texts(second.messages))
+
+
 def reloaded_projection() -> bool:
     """What a reload brings back is sent, but the projection starts from a reply that was given without it."""
 
@@ -200,6 +222,26 @@ def projection() -> bool:
     return model.summaries == before + 1 and size + 10 < 70 <= projected[-1]
 
 
+def undone_projection() -> bool:
+    """The same after an undo: the last reply that is left measured a request of before the summary."""
+    manager = SummarizingConversationManager(summary_ratio=0.8, preserve_recent_messages=2)
+    made, _ = agent(None, manager)
+    projected: list[Any] = []
+    made.hooks.add_callback(
+        BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens)
+    )
+    for text in ("one", "two", "three"):
+        made(text)
+    manager.reduce_context(made)  # the last turn is kept, and its reply
+    kept = len(made.messages)
+    made("taken back")
+    del made.messages[kept:]
+    size = 10 * len(made.messages) + 10
+    made("next")
+    print(f"undone_projection: view {size} tokens, projected {projected[-1]}")
+    return projected[-1] > size
+
+
 def window_projection() -> bool:
     """The sliding window trims after each turn; the projection does not see it."""
     manager = SlidingWindowConversationManager(window_size=2)
@@ -222,8 +264,10 @@ if __name__ == "__main__":
         pinned_window,
         snapshot,
         cleared,
+        cleared_offset,
         reloaded_projection,
         projection,
+        undone_projection,
         window_projection,
     )
     found = [check() for check in checks]

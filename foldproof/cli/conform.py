@@ -12,7 +12,7 @@ from foldproof.cli.errors import Exit, IncompleteError, UsageError
 from foldproof.cli.options import Json, Quiet, Seed, print_json, writable_directory
 
 if TYPE_CHECKING:
-    from foldproof.conformance.campaign import Report
+    from foldproof.conformance.campaign_record import Report
 
 HELP = """Run the conformance suite against an implementation.
 
@@ -59,7 +59,8 @@ def conform(  # noqa: D103 - its help is HELP
     quiet: Quiet = False,
     seed: Seed = 0,
 ) -> int:
-    from foldproof.conformance.campaign import Settings, run_campaign  # noqa: PLC0415 - pydantic models
+    from foldproof.conformance.campaign import run_campaign  # noqa: PLC0415 - pydantic models
+    from foldproof.conformance.campaign_record import Settings  # noqa: PLC0415 - pydantic models
     from foldproof.conformance.scenarios import SCENARIOS  # noqa: PLC0415
     from foldproof.conformance.script import words  # noqa: PLC0415
     from foldproof.conformance.vectors import VectorError, read_vectors  # noqa: PLC0415

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from foldproof.conformance.campaign import Located, Report
+from foldproof.conformance.campaign_record import Located, Report
 from foldproof.conformance.run_report import finding_lines
 from foldproof.conformance.runfile import request_json, run_lines
 from foldproof.conformance.session import Failure

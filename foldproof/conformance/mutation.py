@@ -9,13 +9,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from foldproof.conformance.campaign import short_scripts
 from foldproof.conformance.ledger import Ledger
 from foldproof.conformance.protocol import EventRequest, Reply
 from foldproof.conformance.recording import record_script
 from foldproof.conformance.refinement import Refinement
 from foldproof.conformance.scenarios import SCENARIOS
 from foldproof.conformance.script import WORDS, event_of, sensible
+from foldproof.conformance.sweeps import short_scripts
 from foldproof.model.design import Clause, without
 
 RANDOM_SCRIPTS = 150

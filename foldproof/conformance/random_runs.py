@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from foldproof.conformance.campaign import Clock, Report, independent, signature
+from foldproof.conformance.campaign_record import Clock, Report, independent, signature
 from foldproof.conformance.checker import Checker, Exchange
 from foldproof.conformance.protocol import EventRequest, ProtocolError, ResetRequest
 from foldproof.conformance.refinement import Refinement
@@ -116,6 +116,8 @@ def _machine(
             options = [w for w in words if sensible(w, self.checker.ledger, previous)]
             if not options:
                 return
+            # Most faults need something that was said to be taken back or folded.
+            options += [w for w in options if w in ("user", "reply")]
             word = data.draw(st.sampled_from(options))
             self.words.append(word)
             event = event_of(word, self.checker.ledger)

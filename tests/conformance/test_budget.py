@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 import pytest
 
 from foldproof.conformance.adapter import reply_to
-from foldproof.conformance.campaign import Clock, Report, Settings, shrink
+from foldproof.conformance.campaign_record import Clock, Report, Settings
 from foldproof.conformance.model_adapter import ModelAdapter
 from foldproof.conformance.protocol import EventRequest, Handshake, Reply, ResetRequest, read_handshake
 from foldproof.conformance.random_runs import random_runs
 from foldproof.conformance.runfile import request_json
 from foldproof.conformance.script import supported
 from foldproof.conformance.session import Session
+from foldproof.conformance.shrinking import shrink
 from foldproof.model.design import Clause, without
 
 SETTINGS = Settings(exhaustive=0, examples=30, steps=12)

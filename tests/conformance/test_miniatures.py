@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from foldproof.conformance.campaign import Report, Settings, run_campaign
+from foldproof.conformance.campaign import run_campaign
+from foldproof.conformance.campaign_record import Report, Settings
 from foldproof.conformance.scenarios import SCENARIOS
 from foldproof.conformance.script import words
 from foldproof.conformance.wire import WireError

@@ -9,7 +9,7 @@ import pytest
 
 from foldproof.conformance import mutation, vectors
 from foldproof.conformance.recording import record_script
-from foldproof.conformance.scenarios import SCENARIOS
+from foldproof.conformance.scenarios import SCENARIOS, Scenario
 from foldproof.model.design import DESIGN, Clause
 
 FOLDER = Path(__file__).resolve().parents[2] / "vectors"
@@ -28,7 +28,7 @@ def test_the_vectors_expose_every_clause_that_a_black_box_can_miss() -> None:
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: s.name)
-def test_the_design_keeps_every_invariant_in_a_scenario(scenario: vectors.Scenario) -> None:
+def test_the_design_keeps_every_invariant_in_a_scenario(scenario: Scenario) -> None:
     _, exchanges, checker = record_script(DESIGN, scenario.script)
     assert not checker.findings
     assert not checker.notes

@@ -143,7 +143,8 @@ class Agno(Harness):
     def _run(self, prompt: str) -> Any:
         """The run that begins with a prompt."""
         for run in self._runs():
-            if any(f"[[{prompt}]]" in str(m.content) for m in run.messages if not m.from_history):
+            said = [m for m in run.messages if m.role == "user" and not m.from_history]
+            if any(f"[[{prompt}]]" in str(m.content) for m in said):
                 return run
         raise Skipped(f"{prompt} is no run yet")
 
@@ -238,5 +239,12 @@ class Agno(Harness):
         self.folder.cleanup()
 
 
+class Summarised(Agno):
+    """With a summary of the session, which tells what a compaction folds as well; so there is none."""
+
+    compact = None  # type: ignore[assignment]
+
+
 if __name__ == "__main__":
-    serve(Agno(set(sys.argv[1:])))
+    options = set(sys.argv[1:])
+    serve(Summarised(options) if "summary" in options else Agno(options))

@@ -132,7 +132,7 @@ class DeepAgents(Harness):
         if self.sessions > 1:
             self.database.close()
         self.path = Path(self.folder.name) / f"{self.sessions}.sqlite"
-        self.config = {"configurable": {"thread_id": "t"}}
+        self.thread(1)
         self.checkpoints: list[tuple[str, dict[str, Any] | None]] = []
         self.line, self.lines = "main", dict[str, dict[str, Any]]()
         self._open()
@@ -151,7 +151,6 @@ class DeepAgents(Harness):
                 {"messages": [HumanMessage(message["text"], id=message["id"])]},
                 as_node="__start__",
             )
-        self.config = {"configurable": {"thread_id": "t"}}
 
     def compact(self, summary: str = "") -> None:
         """A turn whose threshold is reached: the middleware summarises, then the model says `ok`."""
@@ -166,15 +165,17 @@ class DeepAgents(Harness):
             identity = messages[cut].id
             before = next(config for name, config in self.checkpoints if name == identity)
             if before is None:
-                self._restart()
+                self.thread(self.threads + 1)
             else:
                 # A fork of the older checkpoint becomes the newest one, as the package's time travel does.
                 self._fork(before)
         else:
             self._remove(messages[cut:])
 
-    def _restart(self) -> None:
-        self.saver.delete_thread("t")
+    def thread(self, number: int) -> None:
+        """Go on in a thread of the database; before the first prompt there is no checkpoint to go back to."""
+        self.threads = number
+        self.config: dict[str, Any] = {"configurable": {"thread_id": str(number)}}
 
     def _remove(self, messages: list[AnyMessage]) -> None:
         removals = [RemoveMessage(id=m.id) for m in messages]
@@ -227,12 +228,13 @@ class DeepAgents(Harness):
 
     def _fork(self, checkpoint: dict[str, Any]) -> None:
         self._on(self.lazy, self.saver).update_state(checkpoint, {"messages": []}, as_node="__start__")
+        self.config = {"configurable": {"thread_id": checkpoint["configurable"]["thread_id"]}}
 
     def clear(self) -> None:
         """Empty the thread's messages with the package's remove-all sentinel (time travel: a new thread)."""
         self.lines = {}
         if self.undo_form == "time-travel":
-            self._restart()
+            self.thread(self.threads + 1)
         elif self._state:
             self._on(self.lazy, self.saver).update_state(
                 self.config, {"messages": [RemoveMessage(id=REMOVE_ALL_MESSAGES)]}, as_node="__start__"
@@ -249,7 +251,7 @@ class DeepAgents(Harness):
         copy = sqlite3.connect(":memory:", check_same_thread=False)
         self.database.backup(copy)
         self.model.seen, self.model.reply = [], "probe"
-        self._on(self.lazy, SqliteSaver(copy)).invoke({"messages": []}, {"configurable": {"thread_id": "t"}})
+        self._on(self.lazy, SqliteSaver(copy)).invoke({"messages": []}, self.config)
         copy.close()
         shown = self.model.seen
         event = state.get(STATE_EVENT)

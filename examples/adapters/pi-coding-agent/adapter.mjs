@@ -27,7 +27,11 @@ const begin = () => {
   manager = pi.SessionManager.create(folder, folder);
   [line, lines] = ["main", {}];
 };
-const go = (leaf) => (leaf === null ? manager.resetLeaf() : manager.branch(leaf));
+function go(leaf) {
+  if (leaf !== null && !manager.getEntry(leaf)) throw new Rejected(`the entry ${leaf} is not in the session`);
+  if (leaf === null) manager.resetLeaf();
+  else manager.branch(leaf);
+}
 // A prompt and what follows it up to the next prompt.
 const isPrompt = (entry) => entry.type === "message" && entry.message.role === "user";
 function exchange(marker) {
@@ -72,8 +76,11 @@ const events = {
   undo({ count }) {
     const prompts = manager.getBranch().filter(isPrompt);
     if (count > prompts.length) throw new Rejected(`undo of ${count} prompts, but the branch holds ${prompts.length}`);
-    const { parentId } = prompts.at(-count);
-    if (parentId !== null && !manager.getEntry(parentId)) throw new Rejected(`the prompt's parent ${parentId} is not in the session`);
+    const prompt = prompts.at(-count);
+    const { parentId } = prompt;
+    const after = manager.getBranch().slice(manager.getBranch().findIndex((entry) => entry.id === prompt.id));
+    // "Branch-local", says the package of an edit: going back to before it takes it back as well.
+    if (after.some((entry) => entry.type === "context_edit")) throw new Skipped("a message was left out after that prompt");
     go(parentId);
   },
   clear() {

@@ -115,7 +115,7 @@ def effect(s: BudgetState, event: Event, design: Clauses) -> BudgetState:
             cleared = BudgetState(window=s.window, futile=s.futile, floor=s.floor, published=s.published)
             s = _replaced(cleared, design)
         case Restore():
-            s = s._replace(gauge=None, attempts=0, in_flight=0)
+            s = s._replace(gauge=None, in_flight=0)
             if Clause.B8_RESUME not in design:
                 s = s._replace(futile=False, floor=None)
     return _published(s, event, design)

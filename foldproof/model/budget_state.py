@@ -219,7 +219,7 @@ class Clear(NamedEvent):
 
 @dataclass(frozen=True, slots=True)
 class Restore(NamedEvent):
-    """A crash and a resume: gauge, attempts and the compaction in flight are lost."""
+    """A crash and a resume: the gauge and the compaction in flight are lost; the log has the rest."""
 
 
 Event: TypeAlias = (

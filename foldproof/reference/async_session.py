@@ -118,6 +118,11 @@ class AsyncSession:
         self._session.toggle(enabled)
         await self.flush()
 
+    async def adopt(self, settings: Settings) -> None:
+        """`Session.adopt`: go on with other settings, as when the model is switched."""
+        self._session.adopt(settings)
+        await self.flush()
+
     async def flush(self) -> None:
         """Wait until all that was written is as safe as the policy promises. Raises `WriteError`."""
         if self._session.due and self._next is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from foldproof.reference.budget import Verdict, verdict
 from foldproof.reference.compactor import single_pass
 from foldproof.reference.passes import (
     PassReport,
@@ -18,6 +19,7 @@ from foldproof.reference.passes import (
 from foldproof.reference.plan import edges, retain_boundary
 from foldproof.reference.protocols import Summarizer, SummaryRequest
 from foldproof.reference.session import Session
+from foldproof.reference.settings import Settings
 from foldproof.reference.summarizers.extractive import ExtractiveSummarizer
 from foldproof.reference.surface import ItemClass
 
@@ -28,18 +30,22 @@ class BasicCompactor:
     def __init__(
         self, session: Session, summarizer: Summarizer | None = None, summary_cap_tokens: int | None = None
     ) -> None:
-        self.session, self.settings = session, session.settings
+        self.session = session
         self.summarizer = summarizer or ExtractiveSummarizer(session.estimate)
         self.summary_cap_tokens = summary_cap_tokens or session.settings.state_cap_tokens
 
+    @property
+    def settings(self) -> Settings:
+        return self.session.settings
+
     async def compact_if_needed(self, trigger: Trigger = "pressure") -> PassReport | None:
-        """Run a pass if the request reaches the threshold, or the provider said that it is too long."""
+        """Run a pass if the budget says so, before a request or after a provider called one too long."""
         if self.session.unfinished_pass is not None and not self.session.pass_runs:
             self._end("interrupted")
-        session = self.session
-        if trigger != "request" and (session.trigger < self.settings.threshold_tokens or session.futile):
+        due = verdict(self.session, overflow=trigger == "overflow") is Verdict.DUE
+        if trigger in ("pressure", "overflow") and not due:
             return None
-        if session.landing_refused(ItemClass.BASIC) is not None:
+        if self.session.landing_refused(ItemClass.BASIC) is not None:
             return None
         return await self._run(trigger)
 

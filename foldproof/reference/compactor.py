@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from foldproof.reference.budget import Verdict, verdict
 from foldproof.reference.errors import PassFailedError, PassRefusedError
 from foldproof.reference.messages import ChatMessage
 from foldproof.reference.passes import (
@@ -32,6 +33,7 @@ from foldproof.reference.passes import (
 from foldproof.reference.plan import Plan, is_recalled, plan_pass
 from foldproof.reference.protocols import Summarizer, SummaryRequest
 from foldproof.reference.session import PassRecord, Session
+from foldproof.reference.settings import Settings
 from foldproof.reference.spine import is_content
 from foldproof.reference.summarizers.extractive import ExtractiveSummarizer
 from foldproof.reference.surface import Item, ItemClass, SurfaceView
@@ -77,29 +79,34 @@ class RecallableCompactor:
     def __init__(
         self, session: Session, summarizer: Summarizer | None = None, count: Count | None = None
     ) -> None:
-        self.session, self.settings, self._count = session, session.settings, count
+        self.session, self._count = session, count
         self.summarizer = summarizer or ExtractiveSummarizer(session.estimate)
+
+    @property
+    def settings(self) -> Settings:
+        """The session's, which may change while it lives."""
+        return self.session.settings
 
     async def compact_if_needed(self, trigger: Trigger = "pressure") -> PassReport | None:
         """Run a pass if one is due; call it before every request to the model.
 
-        An interrupted pass is completed first. One is due when the view reaches the threshold, the last
-        one was not futile, and enough is stale. With ``overflow`` (the provider said that the request is
-        too long) the view has to reach it, too: a rejection for another reason is no overflow; and one
-        turn starts at most ``overflow_passes``. None when nothing was due, or nothing to gain. Raises
-        `PassFailedError` when the state could not be written.
+        An interrupted pass is completed first. One is due when the view reaches the threshold, none runs
+        already, the last one was not futile, and enough is stale. With ``overflow`` (the provider said
+        that the request is too long) the view has to reach it, too: a rejection for another reason is no
+        overflow; and one turn starts at most ``overflow_passes``. `foldproof.reference.budget.verdict`
+        says which of these it is. None when nothing was due, or nothing to gain. Raises `PassFailedError`
+        when the state could not be written.
         """
         resumed = await self.resume()
-        if trigger in ("pressure", "overflow") and not self._due(trigger):
+        if trigger in ("pressure", "overflow") and not self._due(overflow=trigger == "overflow"):
             return resumed
         return await self._run(trigger) or resumed
 
-    def _due(self, trigger: Trigger) -> bool:
-        session = self.session
-        if session.trigger < self.settings.threshold_tokens or session.futile:
+    def _due(self, *, overflow: bool) -> bool:
+        if verdict(self.session, overflow=overflow) is not Verdict.DUE:
             return False
-        if trigger == "overflow":
-            return session.overflow_passes < self.settings.overflow_passes
+        if overflow:
+            return True
         plan = self._plan()
         return plan is not None and not self._deferred(plan)
 

@@ -237,6 +237,12 @@ class MemoryLog:
         self._lines += [encode_line({"seq": e.seq, "type": e.type, "data": e.data}) for e in events]
         return events
 
+    def until(self, seq: int) -> MemoryLog:
+        """Another log that ends with event ``seq``: what a crash right after it would have left."""
+        earlier = MemoryLog()
+        earlier.session_id, earlier._lines = self.session_id, self._lines[:seq]
+        return earlier
+
     def sync(self) -> None:
         """Nothing outlives the process, so nothing is forced anywhere."""
 

@@ -20,6 +20,7 @@ from foldproof.reference.errors import (
     CorruptLogError,
     FoldproofError,
     PassRefusedError,
+    SettingsError,
     TransitionRejectedError,
     UndoRejectedError,
 )
@@ -89,6 +90,8 @@ class Session(SessionState):
             Path(path), content.session_id, None, settings or Settings(), estimate or CharacterEstimator()
         )
         session._replay(content.events)
+        if session.recalibrates:
+            session.floor = None
         return session
 
     @classmethod
@@ -198,6 +201,28 @@ class Session(SessionState):
         self._record([("clear", {})])
         self.sync()
 
+    def adopt(self, settings: Settings) -> None:
+        """Go on with other settings, as when the agent's model is switched. Another window ends a pause.
+
+        ``message_overhead_tokens`` and ``fsync`` are part of what is stored already and stay: SettingsError.
+        """
+        for name in ("message_overhead_tokens", "fsync"):
+            old, new = getattr(self.settings, name), getattr(settings, name)
+            if new != old:
+                raise SettingsError(f"{name}: {new!r}: it is {old!r} as long as the session is open")
+        before, self.settings = self.settings, settings
+        try:
+            self._recalibrate()
+        except BaseException:
+            self.settings = before
+            raise
+
+    def _recalibrate(self) -> None:
+        """A window of another size, larger or smaller, ends the pause after a futile pass, for good."""
+        if self.recalibrates:
+            self._record([("window", {"tokens": self.settings.window_tokens})])
+            self.sync()
+
     # --- the task tree ---------------------------------------------------------------------------
 
     def call(self, kind: TransitionKind, memory: str = "", message: ChatMessage | None = None) -> int:
@@ -277,6 +302,7 @@ class Session(SessionState):
                     self._commit(carrier.seq, asked.kind)
         self._last_observed = len(self._history)
         self._rebase(raw=Clause.D2_RESUME not in self._design)
+        self._recalibrate()
 
     def _refuse_while_pending(self, what: str) -> None:
         if self._pending is not None:

@@ -60,7 +60,9 @@ class SessionState:
         # The latest text of the class state, committed or not: what a resumed pass merges into.
         self.state_text = ""
         self._summary: Checkpoint | None = None
-        self.floor: tuple[int, int] | None = None
+        self.floor: int | None = None
+        # The window that the log last spoke of; none before the first pass.
+        self.window: int | None = None
         self.overflow_passes = 0
         self.last_seq = 0
 
@@ -113,13 +115,14 @@ class SessionState:
     def futile(self) -> bool:
         """The last pass left a view that reaches the threshold: another one would change nothing.
 
-        Ends with an undo, a clear, or a session opened with another window.
+        Ends with an undo, a clear, or another window, larger or smaller.
         """
-        return (
-            self.floor is not None
-            and self.floor[1] == self.settings.window_tokens
-            and self.floor[0] >= self.settings.threshold_tokens
-        )
+        return self.floor is not None and self.floor >= self.settings.threshold_tokens
+
+    @property
+    def recalibrates(self) -> bool:
+        """What the last pass found out was found for another window than the settings have."""
+        return self.floor is not None and self.window != self.settings.window_tokens
 
     @property
     def unfinished_pass(self) -> PassRecord | None:
@@ -166,6 +169,8 @@ class SessionState:
                 self._reset()
             case "toggle":
                 self._toggle(data["enabled"])
+            case "window":
+                self.window, self.floor = data["tokens"], None
             case "transition/open" | "transition/close" | "transition/next":
                 self._transition(event.seq, self._index(data["carrier"]))
             case "compaction/start":
@@ -311,7 +316,7 @@ class SessionState:
         for item in gone:
             del self.items[item.seq]
         self._calls.take_back([item.message for item in gone])
-        self.floor = None
+        self._replaced()
 
     def _reset(self) -> None:
         self._history, self._raw_tokens = [], 0
@@ -329,10 +334,17 @@ class SessionState:
         self._pending = None
         self.items.clear()
         self.checkpoints.clear()
-        self._summary, self.state_text, self.floor = None, "", None
+        self._summary, self.state_text, self.overflow_passes = None, "", 0
+        self._replaced()
         unfinished = self.unfinished_pass
         if unfinished is not None:
             unfinished.ended, unfinished.error = True, "cleared"
+
+    def _replaced(self) -> None:
+        """The history was replaced: what the last pass found out about it, and waits for, is void."""
+        self.floor = None
+        if self.passes:
+            self.passes[-1].stale_tokens = 0
 
     def _toggle(self, enabled: bool) -> None:
         self.fold_enabled = enabled
@@ -345,7 +357,8 @@ class SessionState:
         record.ended, record.error = True, data.get("error")
         record.stale_tokens = data.get("stale_tokens", 0)
         if record.committed and record.error is None:
-            self.floor = (self._surface.tokens, data.get("window_tokens", 0))
+            self.floor = self._surface.tokens
+        self.window = data.get("window_tokens", self.window)
 
     def _refold(self) -> None:
         items = self._spine.shown(self._history) if self.fold_enabled else self._history

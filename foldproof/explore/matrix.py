@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from foldproof.explore import plain
 from foldproof.explore.result import Counterexample, Engine, SearchResult
 from foldproof.model.machine import EventT, Machine, StateT
+from foldproof.model.markup import Cell, table
 
 CONSEQUENCE_BOUND = 3
 CONSEQUENCE_DEPTH = 7
@@ -50,6 +51,26 @@ class Matrix:
     bound: int
     invariants: tuple[str, ...]
     rows: tuple[Row, ...]
+
+    def _repr_html_(self) -> str:
+        """The matrix as a heat map, for a notebook: the fewer events it takes, the darker."""
+        caption = (
+            f"The {self.machine} machine, histories of up to {self.bound} messages: events of a shortest "
+            "run, the bound that it needs; in brackets: only after another violation; a dash: nothing found"
+        )
+        rows: list[Sequence[str | Cell]] = [
+            (" + ".join(row.without), *(_cell(row.broken.get(name)) for name in self.invariants))
+            for row in self.rows
+        ]
+        return table(caption, ("without", *self.invariants), rows)
+
+
+def _cell(found: Break | None) -> Cell:
+    if found is None:
+        return Cell("-")
+    events = len(found.shortest.events)
+    text = f"{events} @ L={found.bound}"
+    return Cell(f"({text})" if found.consequence else text, max(0.1, 0.7 - 0.07 * events))
 
 
 def necessity(

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt
 
 from foldproof.model.machine import Clauses, EventT, Machine, StateT, Violation
+from foldproof.model.markup import Cell, table
 
 
 class Verdict(BaseModel):
@@ -42,6 +43,25 @@ class Trace(BaseModel):
     events: tuple[str, ...] = Field(strict=False)
     states: tuple[dict[str, Any], ...] = Field(strict=False)
     verdicts: tuple[dict[str, Verdict], ...] = Field(strict=False)
+
+    def _repr_html_(self) -> str:
+        """The run as a table, for a notebook: each step's verdicts, and why one is violated."""
+        names = list(self.verdicts[0])
+        lacking = f" without {', '.join(self.without)}" if self.without else ""
+        rows: list[Sequence[str | Cell]] = [
+            (f"{step}  {event}", *(_cell(verdicts[name]) for name in names), _why(verdicts))
+            for step, (event, verdicts) in enumerate(zip(("start", *self.events), self.verdicts, strict=True))
+        ]
+        return table(f"A run of the {self.machine} machine{lacking}", ("step", *names, "why"), rows)
+
+
+def _cell(verdict: Verdict) -> Cell:
+    held = verdict.verdict == "held"
+    return Cell("held") if held else Cell("violated", 0.35, alarm=True)
+
+
+def _why(verdicts: dict[str, Verdict]) -> str:
+    return "; ".join(f"{name}: {verdict.why}" for name, verdict in verdicts.items() if verdict.why)
 
 
 def encode(value: object) -> Any:

@@ -190,6 +190,14 @@ class State(NamedTuple):
         stack = self.open_stack
         return stack[-1] if stack else None
 
+    def _repr_html_(self) -> str:
+        """The state as a table, for a notebook."""
+        from foldproof.model.labels import core_parts, history_label, view_label  # noqa: PLC0415 - see below
+        from foldproof.model.markup import table  # noqa: PLC0415 - labels are of states, states need none
+
+        parts = {"history": history_label(self), "view": view_label(self)} | core_parts(self)
+        return table("A session's state", (), parts.items())
+
 
 INITIAL = State()
 

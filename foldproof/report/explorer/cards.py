@@ -9,11 +9,12 @@ from typing import Any
 
 from foldproof.explore.trace import encode
 from foldproof.model.fold import est, trigger, view
+from foldproof.model.labels import core_parts, part_label
 from foldproof.model.machine import Machine
 from foldproof.model.state import State
 from foldproof.report.explorer.lanes import lane, session_of
 from foldproof.report.explorer.words import explain
-from foldproof.report.text import core_parts, part_label, statement
+from foldproof.report.text import statement
 
 Card = dict[str, Any]
 

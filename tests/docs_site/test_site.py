@@ -11,9 +11,9 @@ from urllib.parse import unquote
 
 import pytest
 from browser import page_of
-from building import ROOT, built
 from typer.main import get_command
 
+from docs_site.building import ROOT, built
 from foldproof.cli.main import app
 
 ROOMS = ("model", "explore", "proofs", "reference", "conformance", "stateful_tests")

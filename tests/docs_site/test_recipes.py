@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from building import ROOT
+
+from docs_site.building import ROOT
 
 PAGE = (ROOT / "docs" / "how-to-ci.md").read_text(encoding="utf-8")
 RECIPES = [yaml.safe_load(text) for text in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.M | re.S)]

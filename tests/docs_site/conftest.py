@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from building import ROOT, built
+
+from docs_site.building import ROOT, built
 
 sys.path.insert(0, str(ROOT / "tests" / "explorer"))
 

@@ -6,8 +6,8 @@ import importlib
 import re
 
 import pytest
-from building import ROOT
 
+from docs_site.building import ROOT
 from foldproof.model.machines import MACHINES
 
 PAGE = (ROOT / "docs" / "from-the-seeds.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from foldproof.cli.errors import Exit
+from foldproof.cli.errors import Exit, UsageError
 from foldproof.cli.options import (
     EngineName,
     Json,
@@ -24,6 +24,7 @@ from foldproof.cli.options import (
 from foldproof.cli.progress import progress_rows
 from foldproof.cli.results import WIDTH
 from foldproof.explore.engines import for_matrix
+from foldproof.explore.forked import cores
 from foldproof.explore.matrix import Break, Matrix, Row, necessity
 from foldproof.model.machines import MACHINES
 
@@ -53,6 +54,10 @@ def matrix(  # noqa: D103 - its help is HELP
     pairs: Annotated[bool, typer.Option("--pairs", help="Take every two clauses away as well.")] = False,
     machine: MachineName = "core",
     engine: EngineName = "auto",
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that share the designs; by default one for each processor core."),
+    ] = None,
     json_output: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,
@@ -60,9 +65,14 @@ def matrix(  # noqa: D103 - its help is HELP
     spec = chosen_machine(machine)
     bound = checked_bound(bound, spec.bounds.matrix)
     search = for_matrix(chosen_engine(engine), spec, bound)
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers is a number of processes, at least 1, not {workers}")
+    shared_by = cores() if workers is None else workers
     rows = progress_rows(f"searching the {machine} machine", quiet=quiet or json_output)
     with rows as on_row:
-        result = searched(lambda: necessity(spec, bound, pairs=pairs, engine=search, on_row=on_row))
+        result = searched(
+            lambda: necessity(spec, bound, pairs=pairs, engine=search, workers=shared_by, on_row=on_row)
+        )
     if json_output:
         print_json(matrix_json(result))
     else:

@@ -115,12 +115,13 @@ def chosen_engine(name: str) -> str:
 def searched(search: Callable[[], Result]) -> Result:
     """What a search gives; what an engine cannot do, or could not finish, becomes one line."""
     from foldproof.explore.bulk_low import BulkError, UnsupportedError  # noqa: PLC0415 - only here
+    from foldproof.explore.forked import WorkerLostError  # noqa: PLC0415 - as above
 
     try:
         return search()
     except UnsupportedError as error:
         raise UsageError(f"{error}; use --engine plain") from error
-    except BulkError as error:
+    except (BulkError, WorkerLostError) as error:
         raise IncompleteError(str(error)) from error
 
 

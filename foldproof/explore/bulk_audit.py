@@ -53,46 +53,52 @@ def _compare(graph: Graph, row: int, address: Address) -> None:
             f"the model alone says {_names(expected - found)}, the engine alone {_names(found - expected)}. "
             "A rule reads what foldproof.explore.bulk_tables keeps apart; use the plain engine"
         )
-    for after_address in {address for _, address in expected}:
-        _compare_violations(graph, after_address)
+    _compare_violations(graph, sorted({address for _, address in expected}))
 
 
-def _compare_violations(graph: Graph, address: Address) -> None:
+def _compare_violations(graph: Graph, addresses: list[Address]) -> None:
     tables = graph.tables
-    state = tables.parts.decode(address)
-    row = int(graph.index.find(np.array([address.key]))[0])
-    if graph.owner.array[row] != graph.shard:
-        return  # its owner knows
-    violated = int(graph.violated.array[row])
-    live = tables.live(int(graph.length.array[row]))
-    if address.observed > live.observed or address.slot // 2 > live.length:
-        violated |= 1 << ROW_INVARIANTS.index("IDX")
-    found = {name for bit, name in enumerate(ROW_INVARIANTS) if violated >> bit & 1}
-    expected = {violation.invariant for violation in tables.machine.violations(state)}
-    if found & set(tables.machine.invariants) != expected:
-        raise AuditError(
-            f"the bulk engine and the model disagree on which invariants {state} violates: "
-            f"{sorted(found)} against {sorted(expected)}; use the plain engine"
-        )
+    keys = np.array([address.key for address in addresses], np.int64)
+    for address, row in zip(addresses, graph.index.find(keys).tolist(), strict=True):
+        if graph.owner.array[row] != graph.shard:
+            continue  # its owner knows
+        state = tables.parts.decode(address)
+        violated = int(graph.violated.array[row])
+        live = tables.live(int(graph.length.array[row]))
+        if address.observed > live.observed or address.slot // 2 > live.length:
+            violated |= 1 << ROW_INVARIANTS.index("IDX")
+        found = {name for bit, name in enumerate(ROW_INVARIANTS) if violated >> bit & 1}
+        expected = {violation.invariant for violation in tables.machine.violations(state)}
+        if found & set(tables.machine.invariants) != expected:
+            raise AuditError(
+                f"the bulk engine and the model disagree on which invariants {state} violates: "
+                f"{sorted(found)} against {sorted(expected)}; use the plain engine"
+            )
 
 
 def successors(graph: Graph, row: int, address: Address) -> list[tuple[str, Address]]:
     """What the graph says that each event makes of a state."""
-    effects, names = graph.edges.effects, graph.tables.events
-    event_of = graph.edges.columns().event
+    names, effects, event_of = graph.tables.events, graph.edges.effects, graph.edges.columns().event
     found: list[tuple[str, Address]] = []
     for group in graph.groups:
         _, targets, edges = group.of(np.array([row]))
-        for target, edge in zip(targets, edges, strict=True):
-            in_box = int(effects.observed_mask[edge]) >> address.observed & 1
-            if in_box and int(effects.gauge_mask[edge]) >> address.slot & 1:
-                observed, slot = int(effects.observed[edge]), int(effects.slot[edge])
-                after = Address(
-                    int(graph.index.keys.array[target]),
-                    address.observed if observed == PASSES else observed,
-                    address.slot if slot == PASSES else slot,
-                )
-                found.append((str(names[event_of[effects.edge[edge]]]), after))
+        in_box = (effects.observed_mask[edges] >> address.observed & 1 != 0) & (
+            effects.gauge_mask[edges] >> address.slot & 1 != 0
+        )
+        targets, edges = targets[in_box], edges[in_box]
+        for key, event, observed, slot in zip(
+            graph.index.keys.array[targets].tolist(),
+            event_of[effects.edge[edges]].tolist(),
+            effects.observed[edges].tolist(),
+            effects.slot[edges].tolist(),
+            strict=True,
+        ):
+            after = Address(
+                key,
+                address.observed if observed == PASSES else observed,
+                address.slot if slot == PASSES else slot,
+            )
+            found.append((str(names[event]), after))
     return found
 
 

@@ -14,12 +14,15 @@ ENGINES = ("auto", "plain", "bulk")
 BULK_FROM = 4
 """The bound from which the bulk engine, which has tables to fill first, is the faster one."""
 
+MATRIX_FROM = 3
+"""The same for a matrix, whose searches share their tables."""
 
-def chosen(engine: str, machine: Machine[Any, Any], bound: int) -> str:
+
+def chosen(engine: str, machine: Machine[Any, Any], bound: int, bulk_from: int = BULK_FROM) -> str:
     """``plain`` or ``bulk`` for ``auto``; any other name as it is."""
     if engine != "auto":
         return engine
-    return "bulk" if machine is CORE and bound >= BULK_FROM else "plain"
+    return "bulk" if machine is CORE and bound >= bulk_from else "plain"
 
 
 def search(
@@ -57,7 +60,7 @@ def search(
 
 def for_matrix(engine: str, machine: Machine[Any, Any], bound: int) -> Engine:
     """An engine for many searches of one machine, which share what they can."""
-    if chosen(engine, machine, bound) == "plain":
+    if chosen(engine, machine, bound, MATRIX_FROM) == "plain":
         return plain.search
 
     from foldproof.explore import bulk  # noqa: PLC0415 - numpy is not needed for the plain engine

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from foldproof.explore import plain
+from foldproof.explore.forked import forked
 from foldproof.explore.result import Counterexample, Engine, SearchResult
 from foldproof.model.machine import EventT, Machine, StateT
 from foldproof.model.markup import Cell, table
@@ -80,15 +81,24 @@ def necessity(
     pairs: bool = False,
     consequences: bool = True,
     engine: Engine = plain.search,
+    workers: int = 1,
     on_row: Callable[[Row], None] | None = None,
 ) -> Matrix:
-    """Take each clause away, and each pair, and search at every bound up to ``bound``."""
+    """Take each clause away, and each pair, and search at every bound up to ``bound``.
+
+    ``workers`` processes share the designs, where processes can be forked; elsewhere there is one.
+    """
     names = tuple(map(str, machine.invariants))
     rows: dict[tuple[str, ...], Row] = {}
-    for without in _subsets(machine, pairs):
+
+    def found(without: tuple[str, ...]) -> dict[str, Break]:
         broken = _direct(machine, without, bound, engine)
         if consequences and len(broken) < len(names):
             broken |= _in_consequence(machine, without, min(bound, CONSEQUENCE_BOUND), broken)
+        return broken
+
+    subsets = tuple(_subsets(machine, pairs))
+    for without, broken in zip(subsets, forked(found, subsets, workers), strict=True):
         parts = {name for clause in without for name in rows[clause,].broken} if len(without) > 1 else set()
         ordered = {name: broken[name] for name in names if name in broken}
         row = Row(without, ordered, tuple(name for name in ordered if name not in parts))
@@ -121,16 +131,19 @@ def _in_consequence(
 ) -> dict[str, Break]:
     """What breaks only after another invariant was violated, within a few events."""
     late: dict[str, Break] = {}
+    others = tuple(name for name in map(str, machine.invariants) if name not in direct)
     for smaller in range(1, bound + 1) if direct else ():
         result = plain.search(
             machine,
             smaller,
             machine.without(*without),
+            invariants=others,
             past_violations=True,
             max_depth=CONSEQUENCE_DEPTH,
+            stop_when_found=True,
         )
         _add(late, smaller, result, consequence=True)
-    return {name: found for name, found in late.items() if name not in direct}
+    return late
 
 
 def _add(broken: dict[str, Break], bound: int, result: SearchResult, *, consequence: bool) -> None:

@@ -126,6 +126,35 @@ def regenerated() -> bool:
         return any("SUMMARY OF alpha beta" in text for text in model.sent)
 
 
+def order() -> bool:
+    """Two old runs are deleted: the next run is given a place that lies before the run that is left."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        agent, model = start(folder)
+        old = [agent.run("alpha"), agent.run("beta")]
+        agent.run("gamma")
+        agent.db.delete_runs([run.run_id for run in old])
+        agent.run("delta")
+        agent.run("last")
+        print("order: the model was sent", model.sent)
+        return model.sent.index("delta") < model.sent.index("gamma")
+
+
+def order_folded() -> bool:
+    """The same behind a fold: the next prompt and its answer lie in what is folded already, and are not
+    sent."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        agent, model = start(folder)
+        old = [agent.run("alpha"), agent.run("beta"), agent.run("beta")]
+        agent.run("gamma")
+        agent.run("kept")
+        agent.db.delete_runs([run.run_id for run in old])
+        agent.compact(session_id="s")  # covers gamma, and keeps the run after it
+        agent.run("delta is the password")
+        agent.run("last")
+        print("order_folded: the model was sent", model.sent)
+        return "kept" in model.sent and not any("delta" in text for text in model.sent)
+
+
 class Summarising(Fake):
     """The same, asked for the summary of a session as the package asks."""
 
@@ -175,5 +204,5 @@ def fork() -> bool:
 
 
 if __name__ == "__main__":
-    found = [folded_run(), next_fold(), regenerated(), session_summary(), fork()]
+    found = [folded_run(), next_fold(), regenerated(), order(), order_folded(), session_summary(), fork()]
     raise SystemExit(0 if all(found) else 1)

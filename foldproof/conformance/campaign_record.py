@@ -45,7 +45,7 @@ class Located:
 
 @dataclass
 class Report:
-    """What a campaign saw."""
+    """What a campaign saw. ``unsteady`` are scripts that showed a fault once and not again."""
 
     handshake: Handshake
     settings: Settings
@@ -55,6 +55,7 @@ class Report:
     coverage: dict[str, Any] = field(default_factory=dict)
     cases: dict[str, list[Finding] | Failure | None] = field(default_factory=dict)
     redundant: int = 0
+    unsteady: list[tuple[str, ...]] = field(default_factory=list)
     seconds: float = 0.0
 
     @property

@@ -38,6 +38,7 @@ def report_json(report: Report) -> dict[str, Any]:
             {"trace": list(f.script), "what": f.what, "stderr": f.stderr, "repeats": f.repeats}
             for f in report.failures
         ],
+        "unsteady": [list(script) for script in report.unsteady],
         "coverage": report.coverage,
         "seconds": round(report.seconds, 2),
     }
@@ -56,6 +57,9 @@ def report_lines(report: Report) -> Iterator[str]:
     for one in in_order(report):
         yield ""
         yield from located_lines(one)
+    for script in report.unsteady:
+        yield ""
+        yield f"note: a fault that showed once did not show again after [{' '.join(script)}]"
     if report.redundant:
         yield ""
         yield "note: messages were shown and also claimed by a memory (redundant, no violation)"

@@ -50,6 +50,10 @@ def random_runs(session: Session, report: Report, clock: Clock, share: float) ->
             if machine.over:  # the budget ended an example that Hypothesis meant to run to its end
                 break
             script = machine.last.script
+            if set(report.located) - known:  # what it answered once is evidence enough
+                report.unsteady.append(script)
+                known |= set(report.located)
+                continue
             what = (
                 "it does not answer the same script alike twice: a fault that showed once did not show again"
             )

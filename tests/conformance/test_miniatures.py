@@ -10,6 +10,7 @@ import pytest
 
 from foldproof.conformance.campaign import run_campaign
 from foldproof.conformance.campaign_record import Report, Settings
+from foldproof.conformance.campaign_report import report_lines
 from foldproof.conformance.scenarios import SCENARIOS
 from foldproof.conformance.script import words
 from foldproof.conformance.wire import WireError
@@ -99,7 +100,7 @@ def test_every_miniature_is_in_a_table() -> None:
         from faults import FAULTS  # noqa: PLC0415 - the folder's own module
     finally:
         sys.path.remove(str(MINIATURES))
-    assert {*BROKEN, *ERRORED, *UNSTARTED, "none", "lined", "keeps-a-child"} == set(FAULTS)
+    assert {*BROKEN, *ERRORED, *UNSTARTED, "none", "lined", "keeps-a-child", "unsteady"} == set(FAULTS)
     assert len(BROKEN) >= 25
 
 
@@ -132,6 +133,14 @@ def test_an_errored_miniature_is_no_pass_and_says_why(fault: str) -> None:
     if fault == "crash-on-clear":
         assert "segmentation fault" in report.failures[0].stderr
         assert report.failures[0].repeats
+
+
+def test_what_shows_only_sometimes_is_a_fault_and_is_said_to_be_unsteady() -> None:
+    report = run_campaign(command("unsteady"), Settings(exhaustive=0, examples=80, steps=8), [])
+    assert report.verdict == "violated", report.failures
+    assert ("VIEW", "resurrected", "undo") in report.located
+    assert report.unsteady
+    assert any("did not show again" in line for line in report_lines(report))
 
 
 @pytest.mark.parametrize("fault", UNSTARTED)

@@ -3,7 +3,7 @@
     python tests/miniatures/miniature.py [FAULT]
 
 It shares nothing with the model: it is written with lists and dictionaries, as a newcomer would. The faults
-stand in `faults.py`.
+stand in `folds.py`, `lined.py` and `breakers.py`.
 """
 
 from __future__ import annotations
@@ -207,7 +207,8 @@ class Miniature(Adapter):
 
 
 if __name__ == "__main__":
-    from faults import FAULTS, before_serving
+    from breakers import before_serving
+    from faults import FAULTS
 
     name = sys.argv[1] if len(sys.argv) > 1 else "none"
     before_serving(name)

@@ -54,7 +54,10 @@ def conform(  # noqa: D103 - its help is HELP
     skip: Annotated[list[str] | None, typer.Option(help="Never send this event (repeatable).")] = None,
     junit: Annotated[Path | None, typer.Option(help="Write JUnit XML to this file.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write a Markdown summary to this file.")] = None,
-    save: Annotated[Path | None, typer.Option(help="Write each fault there, to replay and as ITF.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write each fault there: a run to replay, ITF, and one HTML page of all."),
+    ] = None,
     json_output: Json = False,
     quiet: Quiet = False,
     seed: Seed = 0,
@@ -150,5 +153,21 @@ def show(
     if markdown is not None:
         markdown.write_text(forms.markdown(report), encoding="utf-8")
     if save is not None:
-        for path in forms.save(report, save):
+        written = forms.save(report, save)
+        if written:
+            written.append(write_page(written, save, report.handshake.implementation.name))
+        for path in written:
             typer.echo(f"wrote {path}", err=True)
+    elif report.located and not json_output and not quiet:
+        typer.echo("\n--save DIR keeps each fault as a run, as an ITF trace, and on a page to look at")
+
+
+def write_page(written: list[Path], directory: Path, name: str) -> Path:
+    """One page of all faults, each beside the model: what `foldproof explore --run` makes of the runs."""
+    from foldproof.conformance.exhibits import run_exhibit  # noqa: PLC0415 - jinja2
+    from foldproof.report.explorer.page import explorer_page  # noqa: PLC0415
+
+    page = directory / "faults.html"
+    exhibits = [run_exhibit(path) for path in written if path.suffix == ".jsonl"]
+    page.write_text(explorer_page(exhibits, f"Faults of {name}"), encoding="utf-8")
+    return page

@@ -17,7 +17,9 @@ from typing import Any
 
 import pytest
 
+from foldproof.cli.main import run as cli
 from foldproof.conformance.runfile import validate_file
+from foldproof.conformance.vectors import Vector
 
 ROOT = Path(__file__).resolve().parents[2]
 ADAPTERS = ROOT / "examples/adapters"
@@ -147,6 +149,107 @@ def test_the_field_report_names_every_confirmation(folder: str) -> None:
         names = re.findall(r"^(?:async )?def (\w+)\(\) -> bool:", text, re.MULTILINE)
     assert names
     assert [name for name in names if f"`{name}`" not in REPORT] == []
+
+
+def campaigns() -> list[Any]:
+    """Every configuration that a finding or a run that holds was recorded in."""
+    wanted = {(folder, *entry["arguments"]) for folder in FOLDERS for entry in findings(folder)}
+    return [pytest.param(one[0], list(one[1:]), id=" ".join(one)) for one in sorted(wanted)]
+
+
+def installed(folder: str, arguments: list[str]) -> None:
+    """Skips the test where the package's environment was not made yet."""
+    here = ADAPTERS / folder
+    marks = [here / ".venv/.installed"]
+    if folder == "pi-coding-agent":
+        marks = [here / arguments[0] / "node_modules/.package-lock.json"]
+    if not all(mark.exists() for mark in marks):
+        pytest.skip(f"{folder} is not installed; {here.name}/run makes its environment")
+
+
+def signatures(folder: str, arguments: list[str]) -> set[str]:
+    """How the listed findings may show in a campaign of this configuration, or of one with less options."""
+    return {
+        shown
+        for entry in findings(folder)
+        if entry["breaks"] is not None
+        for shown in entry["shows"]
+        if set(entry["arguments"]) <= set(arguments) or entry["arguments"] == arguments
+    }
+
+
+def test_every_finding_says_what_confirms_it_and_how_it_shows() -> None:
+    for folder in FOLDERS:
+        script = "confirm.mjs" if folder == "pi-coding-agent" else "confirm.py"
+        text = (ADAPTERS / folder / script).read_text(encoding="utf-8")
+        for entry in findings(folder):
+            if entry["breaks"] is None:
+                continue
+            event = {"U": "append", "R": "append", "u": "undo", "k": "compact", "c": "clear", "r": "restore"}
+            event |= {"b": "branch", "s": "switch", "x": "remove", "g": "regenerate"}
+            last = event[entry["script"].split()[-1][0]]
+            assert " ".join((*entry["breaks"], last)) in entry["shows"], entry["name"]
+            assert entry["confirmed"]
+            for name in entry["confirmed"]:
+                assert re.search(rf"^(async )?(def |  ){name}\(\)", text, re.MULTILINE), (folder, name)
+
+
+def as_words(script: str) -> str:
+    """A script in the words of the suite's own scripts."""
+    names = {"U": "user", "R": "reply", "k": "compact", "c": "clear", "r": "restore", "b": "branch"}
+    names |= {"b1": "branch1", "s": "switch", "x": "remove", "g": "regenerate", "g1": "regenerate1"}
+    names |= {"u1": "undo1", "u2": "undo2"}
+    return " ".join(names.get(word, f"?{word}") for word in script.split())
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_saved_fault_of_an_adapter_is_judged_alike_by_validate(
+    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the package is installed: a finding's script as a vector, its fault saved, and judged again."""
+    entry = next(e for e in findings(folder) if e["breaks"] and "?" not in as_words(e["script"]))
+    installed(folder, entry["arguments"])
+    vector = Vector(
+        name=entry["name"].replace(".", "-"),
+        reason="A finding of the field report.",
+        script=as_words(entry["script"]),
+        exposes=[],
+        steps=[],
+    )
+    (tmp_path / "vectors").mkdir()
+    (tmp_path / "vectors/one.json").write_text(vector.model_dump_json(), encoding="utf-8")
+    options = [f"--vectors={tmp_path}/vectors", f"--save={tmp_path}/saved", "--exhaustive=0", "--examples=0"]
+    command = [str(ADAPTERS / folder / "run"), *entry["arguments"]]
+    assert cli(["conform", *options, "--timeout=60", "--json", "--", *command]) == 1
+    told = json.loads(capsys.readouterr().out)["findings"]
+    assert entry["breaks"] in [[one["invariant"], one["kind"]] for one in told]
+    saved = sorted((tmp_path / "saved").glob("*.jsonl"))
+    for one, path in zip(told, saved, strict=True):
+        _, checker = validate_file(path)
+        again = [(f.step, f.invariant, f.kind, list(f.ids)) for f in checker.findings]
+        assert (one["step"], one["invariant"], one["kind"], one["ids"]) in again
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("folder", "arguments"), campaigns())
+def test_a_campaign_ends_in_time_and_reports_only_what_is_confirmed(
+    folder: str, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Default budgets, all vectors: no false alarm, as every fault has its function in confirm."""
+    subprocess.run(
+        [ADAPTERS / folder / "run", *arguments], input=b'{"cmd": "stop"}\n', check=True, timeout=900
+    )
+    code = cli(["conform", "--json", "--timeout", "60", "--", str(ADAPTERS / folder / "run"), *arguments])
+    report = json.loads(capsys.readouterr().out)
+    assert report["errors"] == []
+    assert report["seconds"] < 300
+    assert code == (1 if report["findings"] else 0)
+    assert (
+        report["coverage"]["vectors"]["run"] + report["coverage"]["vectors"]["skipped"]
+        == (report["coverage"]["vectors"]["of"])
+    )
+    seen = {f"{f['invariant']} {f['kind']} {f['event']}" for f in report["findings"]}
+    assert seen <= signatures(folder, arguments), seen - signatures(folder, arguments)
 
 
 @pytest.mark.nightly

@@ -95,8 +95,30 @@ def test_every_output_tells_the_fault(
     assert "| SYNC sync | `open restore` |" in (tmp_path / "o.md").read_text(encoding="utf-8")
     saved = tmp_path / "faults" / "01-SYNC-sync.jsonl"
     assert cli(["validate", str(saved)]) == 1
+    assert "--save DIR" not in out
+    page = (tmp_path / "faults" / "faults.html").read_text(encoding="utf-8")
+    assert "01-SYNC-sync" in page
+    assert "foldproof model without D8" in page
     itf = json.loads((tmp_path / "faults" / "01-SYNC-sync.itf.json").read_text(encoding="utf-8"))
     assert itf["states"][2]["#meta"]["violated"]["kind"] == "sync"
+
+
+@pytest.mark.parametrize("fault", ["undo-clamps", "switch-keeps-fold", "ghost-call"])
+def test_validate_says_of_a_saved_fault_what_conform_said(
+    fault: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One checker: the recorded run of a fault has the fault, at the same step and with the same words."""
+    miniature = Path(__file__).resolve().parents[1] / "miniatures" / "miniature.py"
+    options = ["--exhaustive", "2", "--examples", "0", "--json", "--save", str(tmp_path)]
+    assert cli(["conform", *options, "--", sys.executable, str(miniature), fault]) == 1
+    told = json.loads(capsys.readouterr().out)["findings"]
+    saved = sorted(tmp_path.glob("*.jsonl"))
+    assert len(saved) == len(told) >= 1
+    for one, path in zip(told, saved, strict=True):
+        assert cli(["validate", "--json", str(path)]) == 1
+        (document,) = json.loads(capsys.readouterr().out)["files"]
+        again = [(f["step"], f["invariant"], f["kind"], f["ids"], f["detail"]) for f in document["findings"]]
+        assert (one["step"], one["invariant"], one["kind"], one["ids"], one["detail"]) in again
 
 
 @pytest.mark.parametrize(

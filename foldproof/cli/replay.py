@@ -26,7 +26,7 @@ is refused with the step and the place.
 Examples:
   foldproof replay VIEW.json
   foldproof replay VIEW.itf.json --json
-  foldproof replay faults/01-SYNC-sync.jsonl --against -- python adapter.py
+  foldproof replay faults/01-SYNC-sync-restore.jsonl --against -- python adapter.py
 
 \b
 Exit codes: 0 the invariants hold in every state, 1 one is violated, 3 the file is not such a trace.

@@ -190,7 +190,7 @@ def save(report: Report, directory: Path) -> list[Path]:
     """Write each fault as a recorded run (``.jsonl``, for replay and validate) and as ITF."""
     written: list[Path] = []
     for number, one in enumerate(in_order(report), 1):
-        stem = f"{number:02d}-{one.finding.invariant}-{one.finding.kind}"
+        stem = f"{number:02d}-{one.finding.invariant}-{one.finding.kind}-{one.finding.event}"
         run = directory / f"{stem}.jsonl"
         lines = run_lines(report.handshake, one.exchanges)
         run.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

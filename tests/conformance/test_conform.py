@@ -93,13 +93,13 @@ def test_every_output_tells_the_fault(
     assert int(suite.get("failures", "0")) == len(suite.findall("testcase/failure")) >= 2
     assert int(suite.get("tests", "0")) == len(suite.findall("testcase"))
     assert "| SYNC sync | `open restore` |" in (tmp_path / "o.md").read_text(encoding="utf-8")
-    saved = tmp_path / "faults" / "01-SYNC-sync.jsonl"
+    saved = tmp_path / "faults" / "01-SYNC-sync-restore.jsonl"
     assert cli(["validate", str(saved)]) == 1
     assert "--save DIR" not in out
     page = (tmp_path / "faults" / "faults.html").read_text(encoding="utf-8")
-    assert "01-SYNC-sync" in page
+    assert "01-SYNC-sync-restore" in page
     assert "foldproof model without D8" in page
-    itf = json.loads((tmp_path / "faults" / "01-SYNC-sync.itf.json").read_text(encoding="utf-8"))
+    itf = json.loads((tmp_path / "faults" / "01-SYNC-sync-restore.itf.json").read_text(encoding="utf-8"))
     assert itf["states"][2]["#meta"]["violated"]["kind"] == "sync"
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from foldproof.explore.eta import remaining_states
 from foldproof.explore.matrix import Row
 from foldproof.explore.result import OnProgress, Progress
 
@@ -20,16 +21,33 @@ def progress_line(what: str, *, quiet: bool) -> Iterator[OnProgress | None]:
     from rich.console import Console  # noqa: PLC0415 - nothing to draw in a pipe
 
     console = Console(stderr=True)
+    frontiers: dict[int, int] = {}
     with console.status(what) as status:
 
         def show(progress: Progress) -> None:
-            rate = progress.transitions / max(progress.seconds, 1e-9)
-            status.update(
-                f"{what}: layer {progress.layer}, frontier {progress.frontier:,}, "
-                f"{progress.states:,} states, {rate:,.0f} transitions/s"
-            )
+            frontiers[progress.layer] = progress.frontier
+            status.update(f"{what}: {progress_text(progress, list(frontiers.values()))}")
 
         yield show
+
+
+def progress_text(progress: Progress, frontiers: list[int]) -> str:
+    """How far a search is, how fast, and how long it may still take by the growth of its layers."""
+    seconds = max(progress.seconds, 1e-9)
+    text = (
+        f"layer {progress.layer}, frontier {progress.frontier:,}, {progress.states:,} states, "
+        f"{progress.transitions / seconds:,.0f} transitions/s"
+    )
+    remaining = remaining_states(frontiers)
+    if remaining is None:
+        return text
+    return f"{text}, about {_duration(remaining * seconds / progress.states)} left"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 90 * 60 else f"{seconds / 3600:.1f} h"
 
 
 @contextmanager

@@ -92,6 +92,10 @@ def cluster(address: str, assignments_for: Any) -> Iterator[Cluster]:
         client = untyped.Client(address, timeout=10)
     except OSError as error:
         raise BulkError(f"no Dask scheduler answers at {address}: {error}") from error
+    except (ValueError, TypeError, RuntimeError, ImportError) as error:  # what its parts say of an address
+        raise BulkError(
+            f"{address!r} is not the address of a Dask scheduler ({error}); one is like tcp://127.0.0.1:8786"
+        ) from error
     try:
         workers = len(client.nthreads())
         if not workers:

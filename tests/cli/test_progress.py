@@ -15,7 +15,7 @@ def test_rate_and_frontier() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "left"),
-    [(1.0, "about 1 s left"), (400.0, "about 2 min left"), (36_000.0, "about 3.3 h left")],
+    [(1.0, "about 1 s left"), (400.0, "about 2 min left"), (36_000.0, "about 3.4 h left")],
 )
 def test_time_left_by_the_growth_of_the_layers(seconds: float, left: str) -> None:
     progress = Progress(10, 32_496, 136_424, 1_000_000, seconds)

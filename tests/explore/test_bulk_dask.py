@@ -51,3 +51,10 @@ def test_a_killed_worker_is_an_error(cluster: distributed.LocalCluster) -> None:
 def test_no_scheduler_is_an_error() -> None:
     with pytest.raises(BulkError, match="no Dask scheduler answers at"):
         bulk.search(CORE, 3, dask="tcp://127.0.0.1:9")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("address", ["", "here", "http://127.0.0.1:8786", "tls://127.0.0.1:9"])
+def test_a_bad_address_is_one_clear_error(address: str) -> None:
+    with pytest.raises(BulkError, match="is not the address of a Dask scheduler .* one is like tcp://"):
+        bulk.search(CORE, 3, dask=address)

@@ -28,6 +28,11 @@ _COUNT = 5
 """Bits for how often a row takes events of one kind, at most one for each place of a history."""
 
 
+def _hash(part: object) -> int:
+    """The same in every process."""
+    return zlib.crc32(repr(part).encode()) >> 3
+
+
 class Graph:
     """Rows and edges of one search, growing as the search reaches them."""
 
@@ -48,10 +53,12 @@ class Graph:
         self._taken_index = KeyIndex()
         self._expanded: Growing[np.bool_] = Growing(np.bool_)
         self._pending_at = Lookup((KEY["pending"].bits, 8), self.cores.shapes.pending_at)
-        codes, shapes = tables.parts.histories.codes, self.cores.shapes
+        parts, shapes = tables.parts, self.cores.shapes
+        codes = parts.histories.codes
         self._lengths: Facts[np.uint8] = Facts(np.uint8, lambda history: len(codes[history]))
         self._patterns: Facts[np.int64] = Facts(np.int64, tables.pattern)
-        self._owner_of: Facts[np.uint8] = Facts(np.uint8, self._owner_of_history)
+        self._history_hashes: Facts[np.int64] = Facts(np.int64, lambda h: _hash(parts.histories[h]))
+        self._nodes_hashes: Facts[np.int64] = Facts(np.int64, lambda n: _hash(parts.nodes[n]))
         self._histories_after: Facts[np.int32] = Facts(np.int32, tables.history, len(tables.events))
         self._borders_after: Facts[np.int32] = Facts(
             np.int32, lambda line: shapes.borders(line >> 1, line & 1), len(tables.events)
@@ -104,7 +111,7 @@ class Graph:
             group.add_rows(count)
         own = np.arange(count)
         if self.shards > 1:
-            owner = self._owner_of.of(history, histories)[history]
+            owner = self._owners(history, nodes, enabled)
             self.owner.array[-count:] = owner
             own = np.flatnonzero(owner == self.shard)
             history, nodes, borders = history[own], nodes[own], borders[own]
@@ -115,9 +122,17 @@ class Graph:
         self.core.array[first + own] = cores
         self.violated.array[first + own] = self.cores.violated.array[cores] | CAL * (error != ERROR_ZERO)
 
-    def _owner_of_history(self, history: int) -> int:
-        """Which shard the rows of a history belong to, so that most events stay within a shard."""
-        return (zlib.crc32(repr(self.tables.parts.histories[history]).encode()) >> 3) % self.shards
+    def _owners(self, history: Ints, nodes: Ints, enabled: Ints) -> Ints:
+        """Which shard each row belongs to.
+
+        Two shards differ in nodes and fold, so that few events lead from one to the other, and each fills
+        tables that the other does not need; more shards differ in the history as well.
+        """
+        owner = self._nodes_hashes.of(nodes, len(self.tables.parts.nodes))[nodes] + enabled
+        if self.shards > 2:
+            hashes = self._history_hashes.of(history, len(self.tables.parts.histories))
+            owner += 2 * hashes[history]
+        return owner % self.shards
 
     def _expand(self, rows: Ints) -> None:
         edges, parts, events = self.edges, self.tables.parts, len(self.tables.events)

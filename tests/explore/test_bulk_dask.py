@@ -56,5 +56,5 @@ def test_no_scheduler_is_an_error() -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("address", ["", "here", "http://127.0.0.1:8786", "tls://127.0.0.1:9"])
 def test_a_bad_address_is_one_clear_error(address: str) -> None:
-    with pytest.raises(BulkError, match="is not the address of a Dask scheduler .* one is like tcp://"):
+    with pytest.raises(BulkError, match=r"is not the address of a Dask scheduler .* one is like tcp://"):
         bulk.search(CORE, 3, dask=address)

@@ -4,7 +4,7 @@ VENV := .venv
 RUN := $(VENV)/bin/
 INSTALLED := $(VENV)/.installed
 
-.PHONY: check test nightly coverage lint clean browser docs
+.PHONY: check test nightly coverage lint clean browser docs notebooks
 
 check: $(INSTALLED)  ## install, then check the model exhaustively on the default bound
 	$(RUN)foldproof check
@@ -31,6 +31,9 @@ coverage: $(INSTALLED)  ## which lines of the reference its tests reach
 
 docs: $(INSTALLED)  ## the documentation as a site, in build/site; a warning is an error
 	$(RUN)python -m sphinx -W --keep-going -q docs build/site
+
+notebooks: $(INSTALLED)  ## run the notebooks' sources and store them with their outputs
+	$(RUN)python notebooks/make.py
 
 lint: $(INSTALLED)
 	$(RUN)ruff check --fix .

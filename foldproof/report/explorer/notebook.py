@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from foldproof.explore.trace import Trace
 from foldproof.report.explorer.exhibits import Exhibit, trace_exhibit
@@ -15,7 +15,7 @@ from foldproof.report.explorer.page import explorer_page
 class Shown:
     """Exhibits that a notebook draws as a page, ``height`` pixels high."""
 
-    exhibits: tuple[Exhibit, ...]
+    exhibits: tuple[Exhibit, ...] = field(repr=False)
     title: str
     height: int = 760
 

@@ -120,7 +120,7 @@ foldproof("conform --exhaustive 3 --examples 40 --save faults -- python my_adapt
 #
 # ## Look at it
 #
-# A saved run needs no harness to be judged or shown. The model, asked the same, stands beside it.
+# A saved run needs no harness to be judged or shown (`faults.html` shows them all). The model, asked the same, stands beside it.
 
 # %%
 saved = sorted(Path("faults").glob("*.jsonl"))

@@ -48,7 +48,7 @@ def test_a_new_run_prints_what_is_stored(name: str) -> None:
         [sys.executable, str(FOLDER / "make.py"), "--check", name],
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0, f"run `make notebooks`\n{done.stdout}{done.stderr}"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -70,12 +70,6 @@ class Ledger:
                     raise ProtocolError(f"the text of message {message.id} lacks its marker [[{message.id}]]")
             case CallEvent(call=call):
                 self._new(call)
-            case Branch(name=name) if name == self.line or name in self.lines:
-                raise ProtocolError(f"the line {name} is there already")
-            case Switch(name=name) if name not in self.lines:
-                raise ProtocolError(f"there is no line {name} to switch to")
-            case Remove(prompt=prompt) | Regenerate(prompt=prompt) if not self._is_prompt(prompt):
-                raise ProtocolError(f"{prompt} is no prompt that is live")
             case Regenerate(message=message):
                 self._new(message.id)
 
@@ -87,7 +81,11 @@ class Ledger:
             raise ProtocolError(f"the id {identifier} is used twice")
 
     def apply(self, request: EventRequest, reply: Reply) -> None:
-        """Follow one event. An event that was not applied leaves nothing behind but its id."""
+        """Follow one event. An event that was not applied leaves nothing behind but its id.
+
+        Raises `ProtocolError` where what cannot be done is said to be applied: a line that is there already
+        is begun or one that is not there is switched to, or a prompt that is not live is spoken of.
+        """
         match request.event:
             case Append(message=m):
                 self.texts[m.id] = m.text
@@ -105,6 +103,12 @@ class Ledger:
 
     def _applied(self, event: object) -> None:
         match event:
+            case Branch(name=name) if name == self.line or name in self.lines:
+                raise ProtocolError(f"the line {name} is there already")
+            case Switch(name=name) if name not in self.lines:
+                raise ProtocolError(f"there is no line {name} to switch to")
+            case Remove(prompt=prompt) | Regenerate(prompt=prompt) if not self._is_prompt(prompt):
+                raise ProtocolError(f"{prompt} is no prompt that is live")
             case Branch(name=name, count=count):
                 self._leave(name)
                 if count:

@@ -98,6 +98,44 @@ def pinned() -> bool:
         return live[0] == "pinned instructions" and "pinned instructions" not in texts(second.messages)
 
 
+def pinned_again() -> bool:
+    """After such a reload the summary stands first and is pinned itself: the next summary tells a prompt
+    that the pinned one tells already."""
+
+    def manager() -> Any:
+        return SummarizingConversationManager(summary_ratio=0.8, preserve_recent_messages=1, pin_first=1)
+
+    with tempfile.TemporaryDirectory() as folder:
+        first, _ = agent(folder, manager())
+        first("pinned instructions")
+        first("second prompt")
+        first.conversation_manager.reduce_context(first)
+        first("third prompt")
+        second, _ = agent(folder, manager())
+        second.conversation_manager.reduce_context(second)
+        summaries = [text for text in texts(second.messages) if text.startswith("SUMMARY OF")]
+        print("pinned_again:", texts(second.messages))
+        return sum("second prompt" in text for text in summaries) > 1
+
+
+def loaded_projection() -> bool:
+    """`load_snapshot` takes a turn back, a reload brings it back: the projection does not know of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, _ = agent(folder, SummarizingConversationManager())
+        before = first.take_snapshot(preset="session")
+        first("taken back")
+        first.load_snapshot(before)
+        first("new prompt")
+        second, model = agent(folder, SummarizingConversationManager())
+        projected: list[Any] = []
+        second.hooks.add_callback(
+            BeforeModelCallEvent, lambda event: projected.append(event.projected_input_tokens)
+        )
+        second("next prompt")
+        print(f"loaded_projection: view {10 * len(model.sent)} tokens, projected {projected[0]}")
+        return projected[0] < 10 * len(model.sent)
+
+
 def pinned_window() -> bool:
     """The same with the sliding window: after a reload the pinned message is gone."""
 
@@ -261,11 +299,13 @@ def window_projection() -> bool:
 if __name__ == "__main__":
     checks = (
         pinned,
+        pinned_again,
         pinned_window,
         snapshot,
         cleared,
         cleared_offset,
         reloaded_projection,
+        loaded_projection,
         projection,
         undone_projection,
         window_projection,

@@ -1,10 +1,12 @@
 """google-adk 2.13.0 over the conformance protocol: Runner.rewind_async, event compaction,
 SqliteSessionService.
 
-Run as `adapter.py [sliding|tokens] [WINDOW] [interactions]`: which of the package's two compaction triggers;
-with a number, reads of the session limited to that many recent events (`RunConfig.get_session_config`); with
-`interactions`, a model that keeps the conversation on its side (`Gemini(use_interactions_api=True)`), so that
-the view is what the provider has under the interaction that the request continues, and then the request.
+Run as `adapter.py [sliding|tokens|imported] [WINDOW] [interactions]`: which of the package's two compaction
+triggers (`imported`: by tokens, and what is said before the first turn has one timestamp, as in a history that
+was imported by a coarse clock); with a number, reads of the session limited to that many recent events
+(`RunConfig.get_session_config`); with `interactions`, a model that keeps the conversation on its side
+(`Gemini(use_interactions_api=True)`): the view is what the provider has under the interaction that the request
+continues, and the request.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ CONFIGS = {
     "sliding": {"compaction_interval": 1, "overlap_size": 0},
     # Any prompt is over the threshold; the last event stays raw.
     "tokens": {"token_threshold": 1, "event_retention_size": 1},
+    # The last of what was imported stays raw as well, beside the turn that compacts.
+    "imported": {"token_threshold": 1, "event_retention_size": 3},
 }
 
 
@@ -110,6 +114,7 @@ class Adk(Harness):
 
     def __init__(self, trigger: str, window: int | None, model: BaseLlm | None = None) -> None:
         self.model: Any = model or Scripted(model="scripted")
+        self.imports = trigger == "imported"
         self.agent = LlmAgent(name="agent", model=self.model)
         self.compacting = App(
             name=APP,
@@ -155,25 +160,26 @@ class Adk(Harness):
     def _begin(self) -> None:
         self._await(self.service.create_session(app_name=APP, user_id=USER, session_id=SESSION))
         self.prompts: list[str] = []
+        self.importing = self.imports
         self.invocation = Event.new_id()
 
     def append(self, message: dict[str, str]) -> None:
         """An event as the runner appends it; a prompt begins an invocation, a reply belongs to the current
         one."""
         if said_by(message) == "assistant":
-            event = Event(
-                author="agent", invocation_id=self.invocation, content=content("model", message["text"])
-            )
+            author, said = "agent", content("model", message["text"])
         else:
             self.invocation = Event.new_id()
             self.prompts.append(self.invocation)
-            event = Event(
-                author="user", invocation_id=self.invocation, content=content("user", message["text"])
-            )
+            author, said = "user", content("user", message["text"])
+        event = Event(author=author, invocation_id=self.invocation, content=said)
+        if self.importing:
+            event.timestamp = 1000.0
         self._await(self.service.append_event(self._session(self.service), event))
 
     def compact(self, summary: str = "") -> None:
         """A turn of the app whose compaction is due."""
+        self.importing = False
         self._turn(self.compacting, self.service, "Go on.")
         self.invocation = Event.new_id()
 

@@ -2,11 +2,11 @@
 SqliteSessionService.
 
 Run as `adapter.py [sliding|tokens|imported] [WINDOW] [interactions]`: which of the package's two compaction
-triggers (`imported`: by tokens, and what is said before the first turn has one timestamp, as in a history that
-was imported by a coarse clock); with a number, reads of the session limited to that many recent events
+triggers (`imported`: by tokens, and what is said before the first turn has one timestamp, as in a history
+that was imported by a coarse clock); with a number, reads of the session limited to that many recent events
 (`RunConfig.get_session_config`); with `interactions`, a model that keeps the conversation on its side
-(`Gemini(use_interactions_api=True)`): the view is what the provider has under the interaction that the request
-continues, and the request.
+(`Gemini(use_interactions_api=True)`): the view is what the provider has under the interaction that the
+request continues, and the request.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -38,6 +39,34 @@ def test_a_scaffold_runs_as_it_is(
     }
     assert report["implementation"]["language"] == language
     assert set(report["coverage"]["events"]) == {"append", "clear", "compact", "undo"}
+
+
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not here, so nothing checks the types")
+def test_the_typescript_scaffold_is_checked_strictly(tmp_path: Path) -> None:
+    """`npm run types` passes as it is, and finds a wrong argument and an event that does not exist."""
+    here = tmp_path / "new"
+    assert cli(["scaffold", "typescript", str(here)]) == 0
+    install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]
+    if subprocess.run(install, cwd=here, capture_output=True, timeout=120, check=False).returncode:
+        pytest.skip("npm could not install TypeScript here (no network?), so nothing checks the types")
+
+    def types() -> tuple[int, str]:
+        done = subprocess.run(["npm", "run", "--silent", "types"], cwd=here, capture_output=True, check=False)
+        return done.returncode, done.stdout.decode()
+
+    assert types() == (0, "")
+    adapter = here / "adapter.js"
+    good = adapter.read_text(encoding="utf-8")
+    for right, wrong, said in (
+        ("session.takeBack(count)", "session.takeBack(String(count))", "'string' is not assignable"),
+        ("undo({ count })", "undoo({ count })", "'undoo' does not exist"),
+        ("session.messages.length }", "String(session.messages.length) }", "not assignable"),
+    ):
+        assert right in good
+        adapter.write_text(good.replace(right, wrong), encoding="utf-8")
+        code, out = types()
+        assert code != 0
+        assert said in out
 
 
 def test_a_scaffold_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -187,6 +187,7 @@ class Adk(Harness):
         """`Runner.rewind_async` to before the prompt."""
         if count > len(self.prompts):
             raise Rejected(f"undo of {count} prompts, but the session holds {len(self.prompts)}")
+        self.importing = False
         runner = Runner(app=self.plain, session_service=self.service)
         self._await(
             runner.rewind_async(

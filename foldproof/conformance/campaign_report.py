@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
 
 from foldproof.conformance.campaign_record import Located, Report
+from foldproof.conformance.checker import Exchange
+from foldproof.conformance.protocol import Append, EventRequest, Regenerate
 from foldproof.conformance.run_report import finding_lines
 from foldproof.conformance.runfile import request_json, run_lines
 from foldproof.conformance.session import Failure
@@ -70,9 +72,10 @@ def located_lines(one: Located) -> Iterator[str]:
     finding = one.finding
     yield f"{finding.invariant} {finding.kind}, {len(one.script)} steps (found by {one.source}):"
     before: dict[str, str] = {}
+    texts = dict(stored(one.exchanges))
     for number, exchange in enumerate(one.exchanges):
         word = one.script[number - 1] if number else "reset"
-        now = seen(exchange.reply.observation.model_dump(mode="json", exclude_unset=True))
+        now = seen(exchange.reply.observation.model_dump(mode="json", exclude_unset=True), texts)
         changes = [f"{name} {value}" for name, value in now.items() if before.get(name) != value]
         status = exchange.reply.status
         reason = f" ({exchange.reply.reason})" if exchange.reply.reason else ""
@@ -82,8 +85,17 @@ def located_lines(one: Located) -> Iterator[str]:
     yield from (f"  {line}" for line in finding_lines(finding))
 
 
-def seen(observation: dict[str, Any]) -> dict[str, str]:
-    """An observation in short."""
+def stored(exchanges: Sequence[Exchange]) -> Iterator[tuple[str, str]]:
+    """The texts that were given to be stored, by id."""
+    for exchange in exchanges:
+        if isinstance(exchange.request, EventRequest):
+            event = exchange.request.event
+            if isinstance(event, Append | Regenerate):
+                yield event.message.id, event.message.text
+
+
+def seen(observation: dict[str, Any], texts: Mapping[str, str]) -> dict[str, str]:
+    """An observation in short: what only speaks of a message, without its text, stands in brackets."""
     from foldproof.conformance.protocol import MARKER  # noqa: PLC0415 - one use
 
     parts: dict[str, str] = {}
@@ -94,7 +106,8 @@ def seen(observation: dict[str, Any]) -> dict[str, str]:
                 marks = [*MARKER.findall(item["text"]), *item.get("calls", ())]
                 marks += [f"{item['result_of']}'"] if item.get("result_of") else []
                 text = " ".join(dict.fromkeys(marks)) or item["text"][:16] or "-"
-                items.append(f"[{text}]" if len(marks) > 1 or item.get("synthetic") else text)
+                spoken = any(texts.get(mark, "") not in item["text"] for mark in marks)
+                items.append(f"[{text}]" if spoken or len(marks) > 1 or item.get("synthetic") else text)
             parts["view"] = " ".join(items) or "(empty)"
         elif name == "anchors":
             parts["anchors"] = " ".join(f"{a['name']}={a['value']}" for a in value) or "none"

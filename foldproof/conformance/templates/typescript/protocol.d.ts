@@ -56,5 +56,7 @@ export interface Adapter {
 export class Rejected extends Error {}
 /** The adapter cannot do this event here; the implementation was not asked. */
 export class Skipped extends Error {}
+/** The marks in a text, in order, each once: what a fake summarizer says. */
+export function markers(text: string): string;
 /** Answer requests on stdin until `stop`. */
 export function serve(adapter: Adapter): Promise<void>;

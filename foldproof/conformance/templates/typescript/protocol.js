@@ -4,6 +4,10 @@ import { createInterface } from "node:readline";
 export class Rejected extends Error {}
 export class Skipped extends Error {}
 
+export function markers(text) {
+  return [...new Set(text.match(/\[\[[A-Za-z0-9_.:-]+\]\]/g))].join(" ");
+}
+
 async function replyTo(adapter, request) {
   if (request.cmd === "start") {
     const { implementation, observes, tokens } = adapter;

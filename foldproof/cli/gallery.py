@@ -60,7 +60,9 @@ def gallery(  # noqa: D103 - its help is HELP
     ] = None,
     results: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="JSON of prove, conform or validate, to show beside. Repeatable."),
+        typer.Option(
+            metavar="FILE", help="JSON of prove, conform, validate, mutation or refinement. Repeatable."
+        ),
     ] = None,
     states: Annotated[
         int, typer.Option(min=0, help="States embedded around each run, for going on from it.")

@@ -184,6 +184,37 @@ class RecallRead(Promise):
     next_offset: NonNegativeInt | None
 
 
+class FirstViolation(Promise):
+    """Where a run first violates an invariant, and which."""
+
+    step: NonNegativeInt
+    invariant: str
+
+
+class ExploredRun(Promise):
+    """One run of a page: its name in the page's address, its events, and where it breaks, if it does."""
+
+    trace: str
+    machine: str
+    without: list[str]
+    events: list[str]
+    first: FirstViolation | None
+
+
+class Explore(Promise):
+    """``foldproof explore --json``."""
+
+    file: str
+    exhibits: list[ExploredRun]
+
+
+class Gallery(Promise):
+    """``foldproof gallery --json``: the first page, and the names of all in its folder."""
+
+    index: str
+    pages: list[str]
+
+
 PROMISES: dict[str, type[Promise]] = {
     "check": Check,
     "simulate": Simulate,
@@ -195,6 +226,8 @@ PROMISES: dict[str, type[Promise]] = {
     "compact": Compact,
     "recall-search": RecallSearch,
     "recall-read": RecallRead,
+    "explore": Explore,
+    "gallery": Gallery,
 }
 """The model of each command's JSON, by the name of its schema file."""
 

@@ -1,12 +1,15 @@
 """The mutation score: which kind of run exposes which faulty design.
 
-``python -m foldproof.conformance.mutation`` prints the table of docs/conformance.md. In process, with fixed
-seeds: the figures are the same on every machine.
+``python -m foldproof.conformance.mutation`` prints the table of docs/conformance.md, with ``--json`` as one
+object that ``foldproof gallery --results`` takes. In process, with fixed seeds: the figures are the same on
+every machine.
 """
 
 from __future__ import annotations
 
+import json
 import random
+import sys
 from collections.abc import Iterator
 
 from foldproof.conformance.ledger import Ledger
@@ -81,5 +84,18 @@ def table() -> str:
     return "\n".join([*lines, f"| **score** | {' | '.join(scores)} |"])
 
 
+KINDS = ("vectors", "short", "random", "refinement")
+
+
+def as_json() -> str:
+    """The table as one JSON object; null where a kind of run does not expose the clause."""
+    found = [
+        {"without": clause}
+        | {kind: None if n == "-" else int(n) for kind, n in zip(KINDS, numbers, strict=True)}
+        for clause, *numbers in rows()
+    ]
+    return json.dumps({"mutation": found}, indent=1)
+
+
 if __name__ == "__main__":
-    print(table())
+    print(as_json() if "--json" in sys.argv[1:] else table())

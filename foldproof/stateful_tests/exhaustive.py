@@ -1,9 +1,15 @@
-"""Exhaustive refinement: every event sequence up to a length, every transition within a bound."""
+"""Exhaustive refinement: every event sequence up to a length, every transition within a bound.
+
+``python -m foldproof.stateful_tests.exhaustive BOUND`` compares the reference with the model over every
+transition, and prints one JSON object that ``foldproof gallery --results`` takes.
+"""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from foldproof.model.canonical import canonical
 from foldproof.model.design import DESIGN
@@ -64,3 +70,15 @@ def _walk(length: int | None, bound: int, session_type: type[Session], *, merge:
                     waiting.append((after, twin, trace))
         refusals += check_refusals(session, state, events)
     return Extent(states, transitions, refusals)
+
+
+def as_json(bound: int) -> str:
+    """What `every_transition` compared, as one JSON object. Raises as it does."""
+    extent = every_transition(bound)
+    return json.dumps(
+        {"refinement": {"implementation": "foldproof reference", "bound": bound, **asdict(extent)}}
+    )
+
+
+if __name__ == "__main__":
+    print(as_json(int(sys.argv[1])))

@@ -27,6 +27,8 @@ COMMANDS: dict[str, list[str]] = {
     "compact": ["compact", SAMPLE, "--window", "2000", "--out", "{traces}/s.log", "--json"],
     "recall-search": ["recall", "search", "{traces}/s.log", "state 3420", "--json"],
     "recall-read": ["recall", "read", "{traces}/s.log", "c29", "--json"],
+    "explore": ["explore", "--fault", "P3", "--bound", "2", "-o", "{traces}/p3.html", "--json"],
+    "gallery": ["gallery", "--machine", "memories", "--bound", "2", "-o", "{traces}/gallery", "--json"],
 }
 
 

@@ -13,11 +13,13 @@ import pytest
 from browser import page_of
 
 from foldproof.cli.main import run as cli
+from foldproof.conformance import mutation
 from foldproof.explore.trace import run, verdicts
 from foldproof.model.core import CORE
 from foldproof.model.machines import MACHINES
 from foldproof.report.explorer.gallery import FEATURED, FEATURED_PAGE, FEATURED_WITHOUT, REPROS, SUBJECTS
 from foldproof.report.explorer.results import ResultError, read_results
+from foldproof.stateful_tests.exhaustive import as_json
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +142,8 @@ def test_results_of_implementations_are_joined_by_the_worst(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "not the --json output"),
-        ("{}", "not the --json output"),
+        ("[]", "not the JSON of"),
+        ("{}", "not the JSON of"),
         ("{", "line 1"),
         (None, "cannot be read"),
     ],
@@ -179,3 +181,32 @@ def test_proofs_are_joined_by_machine_and_invariant(tmp_path: Path) -> None:
     assert results.proofs_of("pass", "LAYOUT") == {"all": 1, "proved": 1}
     assert results.proofs_of("pass", "VIEW") is None
     assert results.proofs_of("async", "VIEW") is None
+
+
+def test_scores_and_refinements_are_joined_to_the_invariants(tmp_path: Path) -> None:
+    clauses = [str(clause) for clause in CORE.clauses]
+    unseen = {"D4", "D6_settle"}
+    scores = [
+        {"without": c, "vectors": None if c in unseen else 2, "short": None, "random": 7, "refinement": 1234}
+        for c in clauses
+    ]
+    (tmp_path / "mutation.json").write_text(json.dumps({"mutation": scores}), encoding="utf-8")
+    (tmp_path / "refinement.json").write_text(as_json(1), encoding="utf-8")
+    told = ["--results", str(tmp_path / "mutation.json"), "--results", str(tmp_path / "refinement.json")]
+    options = ["--machine", "core", "--machine", "memories", "--bound", "1", "--states", "2", "--quiet"]
+    assert cli(["gallery", "-o", str(tmp_path / "out"), *options, *told]) == 0
+    text = re.sub(r"<[^>]*>", " ", (tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
+    extent = json.loads(as_json(1))["refinement"]
+    assert text.count(f"foldproof reference, {extent['transitions']:,} transitions") == len(CORE.invariants)
+    assert "not compared" in text
+    assert "12 of 14" in text
+    assert "1,234" in text
+    assert re.search(r"vectors (\d+) of \1, short scripts 0, random \1", text)
+    assert "Refinement is not included" not in text
+
+
+def test_the_mutation_json_is_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutation, "rows", lambda: iter([("D1b", "3", "480", "-", "7")]))
+    [row] = json.loads(mutation.as_json())["mutation"]
+    assert row == {"without": "D1b", "vectors": 3, "short": 480, "random": None, "refinement": 7}
+    assert "| D1b | 3 | 480 | - | 7 |" in mutation.table()

@@ -16,7 +16,7 @@ from foldproof.model.machine import Machine
 from foldproof.report.explorer.cards import card
 from foldproof.report.explorer.exhibits import exhibit, search_exhibits
 from foldproof.report.explorer.page import asset, embedded, environment, explorer_page
-from foldproof.report.explorer.results import Results
+from foldproof.report.explorer.results import RUN_KINDS, Results
 from foldproof.report.text import statement
 
 INDEX = "index.html"
@@ -162,9 +162,19 @@ def _invariants(wing: Wing, results: Results) -> Iterator[dict[str, Any]]:
             "states": wing.design.states,
             "bound": wing.design.bound,
             "clauses": [" + ".join(r.without) for r in wing.matrix.rows if name in r.broken],
+            "refined": results.refinements if is_core else [],
+            "scores": _scores(wing, name, results) if is_core else None,
             "proofs": results.proofs_of(wing.machine.name, name),
             "verdicts": results.verdicts_of(name) if is_core else {},
         }
+
+
+def _scores(wing: Wing, invariant: str, results: Results) -> dict[str, int] | None:
+    """Of the clauses that this invariant needs, how many each kind of conformance run exposes."""
+    needed = [row.without[0] for row in wing.matrix.rows if invariant in row.broken and len(row.without) == 1]
+    if not results.mutation or not needed:
+        return None
+    return {"of": len(needed)} | {kind: results.exposed(needed, kind) for kind in RUN_KINDS}
 
 
 def _faults(wing: Wing) -> Iterator[dict[str, Any]]:

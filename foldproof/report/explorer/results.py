@@ -13,6 +13,8 @@ from typing import Any
 from foldproof.explore.strict_json import StrictJsonError, read_file
 
 PROVED = "proved"
+RUN_KINDS = ("vectors", "short", "random", "refinement")
+"""Kinds of conformance run, each with how many it takes until a missing clause is exposed."""
 
 
 class ResultError(ValueError):
@@ -21,10 +23,23 @@ class ResultError(ValueError):
 
 @dataclass
 class Results:
-    """Obligations of ``prove``, and verdicts of ``conform`` and ``validate`` by implementation."""
+    """What other commands found: obligations of ``prove``, verdicts of ``conform`` and ``validate`` by
+    implementation, scores by missing clause (``conformance.mutation``), refinements
+    (``stateful_tests.exhaustive``).
+    """
 
     obligations: list[dict[str, Any]] = field(default_factory=list)
     implementations: list[dict[str, Any]] = field(default_factory=list)
+    mutation: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    refinements: list[dict[str, Any]] = field(default_factory=list)
+
+    def exposed(self, clauses: list[str], kind: str) -> int:
+        """How many of these missing clauses this kind of run exposes."""
+        return sum(self.mutation.get(clause, {}).get(kind) is not None for clause in clauses)
+
+    def score(self, kind: str) -> str:
+        """How many of all clauses this kind of run exposes, in words."""
+        return f"{self.exposed(list(self.mutation), kind)} of {len(self.mutation)}"
 
     def proofs_of(self, machine: str, invariant: str) -> dict[str, Any] | None:
         """How many obligations speak of an invariant, and how many are proved; None for none."""
@@ -81,7 +96,8 @@ def read_results(paths: list[Path]) -> Results:
             _add(results, value)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ResultError(
-                f"{path}: not the --json output of prove, conform or validate ({error})"
+                f"{path}: not the JSON of prove, conform, validate, conformance.mutation or "
+                f"stateful_tests.exhaustive ({error})"
             ) from error
     return results
 
@@ -89,12 +105,23 @@ def read_results(paths: list[Path]) -> Results:
 def _add(results: Results, value: Any) -> None:
     if "obligations" in value:
         results.obligations += [dict(o) | {"is_proved": is_proved(o)} for o in value["obligations"]]
+    elif "mutation" in value:
+        for row in value["mutation"]:
+            results.mutation[str(row["without"])] = {kind: _count(row[kind]) for kind in RUN_KINDS}
+    elif "refinement" in value:
+        found = value["refinement"]
+        numbers = {name: int(found[name]) for name in ("bound", "states", "transitions", "refusals")}
+        results.refinements.append({"implementation": str(found["implementation"])} | numbers)
     elif "files" in value:
         for file in value["files"]:
             if file["verdict"] != "errored":
                 results.implementations.append(_implementation(file["implementation"], file))
     else:
         results.implementations.append(_implementation(value["implementation"], value))
+
+
+def _count(value: Any) -> int | None:
+    return None if value is None else int(value)
 
 
 def _implementation(who: dict[str, Any], value: dict[str, Any]) -> dict[str, Any]:

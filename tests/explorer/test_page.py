@@ -233,6 +233,10 @@ def test_a_long_trace_is_drawn(chromium: Any, tmp_path: Path) -> None:
     with page_of(chromium, path, "#step=500") as (page, seen):
         assert headline(page).startswith("Step 500 of 500")
         assert page.locator("ol.steps li").count() == 501
+        in_sight = """step => document.querySelector(`button[data-step='${step}'] .event`)
+            .checkVisibility({contentVisibilityAuto: true})"""
+        page.wait_for_function(f"({in_sight})(500)")
+        assert not page.evaluate(in_sight, 3)  # a long way off: not laid out until it is scrolled to
         page.keyboard.press("ArrowLeft")
         assert headline(page).startswith("Step 499 of 500")
         assert is_quiet(seen)

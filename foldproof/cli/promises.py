@@ -128,6 +128,29 @@ class Conform(Promise):
     seconds: NonNegativeFloat
 
 
+class SmokeCheck(Promise):
+    """One question to an adapter; ``passed`` is null where it could not be asked."""
+
+    name: str
+    passed: bool | None
+    detail: str
+
+
+class Smoke(Promise):
+    """``foldproof smoke --json``."""
+
+    verdict: Literal["held", "errored"]
+    checks: list[SmokeCheck]
+
+
+class Scaffold(Promise):
+    """``foldproof scaffold --json``: the files that were written, and the adapter's command."""
+
+    language: str
+    files: list[str]
+    command: list[str]
+
+
 class Obligation(Promise):
     """One proof obligation and what each solver said; ``mutant`` is what it was shown to catch."""
 
@@ -222,6 +245,8 @@ PROMISES: dict[str, type[Promise]] = {
     "replay": Replay,
     "validate": Validate,
     "conform": Conform,
+    "smoke": Smoke,
+    "scaffold": Scaffold,
     "prove": Prove,
     "compact": Compact,
     "recall-search": RecallSearch,

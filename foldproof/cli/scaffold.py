@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from foldproof.cli.errors import Exit, UsageError
-from foldproof.cli.options import Quiet, writable_directory
+from foldproof.cli.options import Json, Quiet, Seed, print_json, writable_directory
 
 HELP = """Write a ready adapter into a folder: it runs and passes as it is, with a toy session to be replaced.
 
@@ -26,7 +26,9 @@ def scaffold(  # noqa: D103 - its help is HELP
     directory: Annotated[
         Path, typer.Argument(help="A folder, new or without these files.", show_default=False)
     ],
+    json_output: Json = False,
     quiet: Quiet = False,
+    seed: Seed = 0,
 ) -> int:
     if language not in LANGUAGES:
         raise UsageError(f"there is no scaffold for {language!r}; choose from {', '.join(LANGUAGES)}")
@@ -44,9 +46,12 @@ def scaffold(  # noqa: D103 - its help is HELP
     writable_directory(directory)
     for name, content in sorted(contents.items()):
         (directory / name).write_bytes(content)
-        if not quiet:
+        if not quiet and not json_output:
             typer.echo(f"wrote {directory / name}")
-    command = "python adapter.py" if language == "python" else "node adapter.js"
-    if not quiet:
-        typer.echo(f"now: cd {directory} && foldproof smoke -- {command}")
+    command = ["python", "adapter.py"] if language == "python" else ["node", "adapter.js"]
+    if json_output:
+        written = [str(directory / name) for name in sorted(contents)]
+        print_json({"language": language, "files": written, "command": command})
+    elif not quiet:
+        typer.echo(f"now: cd {directory} && foldproof smoke -- {' '.join(command)}")
     return Exit.HOLDS

@@ -23,6 +23,8 @@ COMMANDS: dict[str, list[str]] = {
     "replay": ["replay", "{traces}/IDX.json", "--json"],
     "validate": ["validate", str(ROOT / "examples" / "runs" / "without-D7.jsonl"), "--json"],
     "conform": ["conform", "--exhaustive", "1", "--examples", "1", "--json", "--", *MODEL],
+    "smoke": ["smoke", "--json", "--", *MODEL],
+    "scaffold": ["scaffold", "python", "{traces}/adapter", "--json"],
     "prove": ["prove", "--obligation", "initial", "--json"],
     "compact": ["compact", SAMPLE, "--window", "2000", "--out", "{traces}/s.log", "--json"],
     "recall-search": ["recall", "search", "{traces}/s.log", "state 3420", "--json"],

@@ -168,13 +168,16 @@ def installed(folder: str, arguments: list[str]) -> None:
 
 
 def signatures(folder: str, arguments: list[str]) -> set[str]:
-    """How the listed findings may show in a campaign of this configuration, or of one with less options."""
+    """How the listed findings may show in a campaign of this configuration.
+
+    Those of a configuration with less options may, and those that say that they show in this one ``also``.
+    """
     return {
         shown
         for entry in findings(folder)
         if entry["breaks"] is not None
         for shown in entry["shows"]
-        if set(entry["arguments"]) <= set(arguments) or entry["arguments"] == arguments
+        if set(entry["arguments"]) <= set(arguments) or arguments in entry.get("also", [])
     }
 
 

@@ -10,7 +10,8 @@ from xml.etree import ElementTree as Xml
 
 from foldproof.conformance.campaign_record import Located, Report
 from foldproof.conformance.checker import Exchange
-from foldproof.conformance.protocol import Append, EventRequest, Regenerate
+from foldproof.conformance.events import Append, Regenerate
+from foldproof.conformance.protocol import EventRequest
 from foldproof.conformance.run_report import finding_lines
 from foldproof.conformance.runfile import request_json, run_lines
 from foldproof.conformance.session import Failure

@@ -10,23 +10,16 @@ from typing import Any
 from foldproof.conformance.adapter import reply_to
 from foldproof.conformance.blackbox import Reading, read_view
 from foldproof.conformance.checker import INVARIANT_OF, NEEDS, Checker, Exchange, Finding
+from foldproof.conformance.events import Append, Branch, CallEvent, Regenerate, Remove, Switch, Toggle, Undo
 from foldproof.conformance.explain import answer, explained
 from foldproof.conformance.ledger import Entry
 from foldproof.conformance.model_adapter import ModelAdapter
 from foldproof.conformance.protocol import (
-    Append,
-    Branch,
-    CallEvent,
     EventRequest,
     Handshake,
     Observation,
-    Regenerate,
-    Remove,
     Reply,
     ResetRequest,
-    Switch,
-    Toggle,
-    Undo,
     read_handshake,
 )
 from foldproof.conformance.runfile import Run, run_lines, validate_file

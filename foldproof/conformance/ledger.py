@@ -9,23 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from foldproof.conformance.protocol import (
+from foldproof.conformance.events import (
     Append,
     Branch,
     CallEvent,
     Clear,
     Compact,
-    EventRequest,
-    ProtocolError,
     Regenerate,
     Remove,
-    Reply,
     Restore,
     StepEnd,
     Switch,
     Toggle,
     Undo,
 )
+from foldproof.conformance.protocol import EventRequest, ProtocolError, Reply
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from foldproof.conformance.adapter import Adapter, Rejected, serve
-from foldproof.conformance.protocol import EXTENSION_EVENTS
+from foldproof.conformance.events import EXTENSION_EVENTS
 from foldproof.model import step as kernel
 from foldproof.model.core import CORE
 from foldproof.model.design import DESIGN

@@ -13,13 +13,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
 
+from foldproof.conformance.events import EVENT_NAMES, Event, Strict
+
 VERSION = 1
-CORE_EVENTS = ("append", "call", "step_end", "measure", "undo", "clear", "compact", "restore", "toggle")
-"""The kernel's events; ``compact_begin`` and ``compact_land`` are reserved."""
-EXTENSION_EVENTS = ("branch", "switch", "remove", "regenerate")
-"""What harnesses have in a form of their own, with a meaning in the model (`ModelAdapter`)."""
-EVENT_NAMES = CORE_EVENTS + EXTENSION_EVENTS
-"""The events of version 1."""
 OBSERVATION_NAMES = (
     "view",
     "history_length",
@@ -32,14 +28,7 @@ OBSERVATION_NAMES = (
 MARKER = re.compile(r"\[\[([A-Za-z0-9_.:-]{1,64})\]\]")
 """How provenance is seen from outside: a message or call of id ``m1`` is marked ``[[m1]]``."""
 
-Identifier: TypeAlias = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:-]{1,64}$")]
 Finite: TypeAlias = int | Annotated[float, Field(allow_inf_nan=False)]
-
-
-class _Model(BaseModel):
-    """What we define ourselves: nothing unknown, no coercion, JSON arrays as tuples."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class _Open(BaseModel):
@@ -48,153 +37,14 @@ class _Open(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", strict=True)
 
 
-class AppendedMessage(_Model):
-    """A message to store. Its text carries its own marker."""
-
-    id: Identifier
-    role: Literal["user", "assistant", "tool", "system"]
-    origin: str
-    text: str
-
-
-class Append(_Model):
-    """Store a message."""
-
-    type: Literal["append"]
-    message: AppendedMessage
-
-
-class CallEvent(_Model):
-    """The model opens a span, closes it, or closes it and opens the next; the carrier's id is ``call``.
-
-    ``memory`` is the text for a closed span; it carries the markers of what the span holds.
-    """
-
-    type: Literal["call"]
-    kind: Literal["open", "close", "next"]
-    call: Identifier
-    summary: str | None = None
-    memory: str | None = None
-
-
-class StepEnd(_Model):
-    """The step ends: what is pending is committed."""
-
-    type: Literal["step_end"]
-
-
-class Measure(_Model):
-    """The provider reports a size: ``tokens``, or the view's by the implementation's own estimator."""
-
-    type: Literal["measure"]
-    tokens: NonNegativeInt | None = None
-
-
-class Undo(_Model):
-    """Take back the last ``count`` user prompts and everything after the earliest of them."""
-
-    type: Literal["undo"]
-    count: Annotated[int, Field(ge=1)]
-
-
-class Clear(_Model):
-    """Empty the session."""
-
-    type: Literal["clear"]
-
-
-class Compact(_Model):
-    """Compact all but the last ``keep`` stored messages; ``summary`` is what a summarizer says.
-
-    ``keep`` and ``frozen`` (an index memory instead of the state memory) are sent only to those who list
-    ``compact.keep`` and ``compact.frozen``; to all others a summary covers everything.
-    """
-
-    type: Literal["compact"]
-    summary: str
-    keep: NonNegativeInt = 0
-    frozen: bool = False
-
-
-class Restore(_Model):
-    """A crash and a resume from what is stored."""
-
-    type: Literal["restore"]
-
-
-class Toggle(_Model):
-    """Switch the fold on or off."""
-
-    type: Literal["toggle"]
-    enabled: bool
-
-
-class Branch(_Model):
-    """Go on in a new line ``name``: what the session is now, without its last ``count`` prompts.
-
-    The line that is left is kept as it is. The first line is ``main``. A clear forgets every other line.
-    """
-
-    type: Literal["branch"]
-    name: Identifier
-    count: NonNegativeInt
-
-
-class Switch(_Model):
-    """Go on in the line ``name``, as it was left; the line that is left now is kept."""
-
-    type: Literal["switch"]
-    name: Identifier
-
-
-class Remove(_Model):
-    """Take out one exchange, the message ``prompt`` and what follows it up to the next prompt.
-
-    The rest stays: it is as if the session had been undone to the prompt and the rest appended again.
-    """
-
-    type: Literal["remove"]
-    prompt: Identifier
-
-
-class Regenerate(_Model):
-    """Replace the answer to ``prompt``, all that follows it up to the next prompt, by ``message``.
-
-    It is as if the session had been undone to the prompt, and the prompt, the message and the rest appended.
-    Whether an exchange that is not the last one moves to the end is the implementation's affair.
-    """
-
-    type: Literal["regenerate"]
-    prompt: Identifier
-    message: AppendedMessage
-
-
-Event: TypeAlias = Annotated[
-    Append
-    | CallEvent
-    | StepEnd
-    | Measure
-    | Undo
-    | Clear
-    | Compact
-    | Restore
-    | Toggle
-    | Branch
-    | Switch
-    | Remove
-    | Regenerate,
-    Field(discriminator="type"),
-]
-
-
-class StartRequest(_Model):
+class StartRequest(Strict):
     """The first line: the protocol's version."""
 
     cmd: Literal["start"]
     version: Literal[1]
 
 
-class ResetRequest(_Model):
+class ResetRequest(Strict):
     """Begin a new, empty session."""
 
     cmd: Literal["reset"]
@@ -202,7 +52,7 @@ class ResetRequest(_Model):
     config: dict[str, Any] = Field(default_factory=dict)
 
 
-class EventRequest(_Model):
+class EventRequest(Strict):
     """Do one event."""
 
     cmd: Literal["event"]
@@ -210,7 +60,7 @@ class EventRequest(_Model):
     event: Event
 
 
-class StopRequest(_Model):
+class StopRequest(Strict):
     """Exit."""
 
     cmd: Literal["stop"]
@@ -230,7 +80,7 @@ class Implementation(_Open):
     homepage: str | None = None
 
 
-class Tokens(_Model):
+class Tokens(Strict):
     """How far ``trigger`` may be from ``view_tokens``: a share of it, plus a constant."""
 
     tolerance: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] = 0.0

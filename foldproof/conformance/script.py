@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from foldproof.conformance.checker import Exchange
-from foldproof.conformance.ledger import Entry, Ledger
-from foldproof.conformance.protocol import (
+from foldproof.conformance.events import (
     CORE_EVENTS,
     Append,
     AppendedMessage,
@@ -23,19 +22,17 @@ from foldproof.conformance.protocol import (
     Clear,
     Compact,
     Event,
-    EventRequest,
-    Handshake,
     Measure,
     Regenerate,
     Remove,
-    Reply,
-    ResetRequest,
     Restore,
     StepEnd,
     Switch,
     Toggle,
     Undo,
 )
+from foldproof.conformance.ledger import Entry, Ledger
+from foldproof.conformance.protocol import EventRequest, Handshake, Reply, ResetRequest
 
 NEEDS_FIELD = {"compact1": "compact.keep", "compact2": "compact.keep", "freeze": "compact.frozen"}
 """Words that an implementation must list beside their event: not everybody can keep a tail on request."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from foldproof.conformance.campaign_record import Clock, Report
+from foldproof.conformance.events import EXTENSION_EVENTS
 from foldproof.conformance.ledger import Ledger
-from foldproof.conformance.protocol import EXTENSION_EVENTS, EventRequest, Reply
+from foldproof.conformance.protocol import EventRequest, Reply
 from foldproof.conformance.script import EVENT_OF, event_of, sensible
 from foldproof.conformance.session import Outcome, Session
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from foldproof.cli.main import run as cli
+from foldproof.conformance.events import EXTENSION_EVENTS
 from foldproof.conformance.exhibits import run_exhibit
 from foldproof.conformance.extended_scenarios import EXTENDED
 from foldproof.conformance.ledger import Ledger
-from foldproof.conformance.protocol import EXTENSION_EVENTS, EventRequest, ProtocolError, Reply
+from foldproof.conformance.protocol import EventRequest, ProtocolError, Reply
 from foldproof.conformance.recording import record_script
 from foldproof.conformance.runfile import run_lines
 from foldproof.conformance.script import event_of, words

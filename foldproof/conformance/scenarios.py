@@ -246,6 +246,11 @@ SCENARIOS: tuple[Scenario, ...] = (
         "A compaction is given what is live, not what was live before an undo.",
         "user undo1 reply compact user",
     ),
+    Scenario(
+        "size-after-undo-behind-compaction",
+        "After an undo the size is the view's: the last reply that is left was measured before a compaction.",
+        "user user user user reply user compact undo1 user reply",
+    ),
     *(Scenario(*one) for one in EXTENDED),
 )
 """Every scenario, in the order of the docs."""

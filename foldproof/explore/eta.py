@@ -16,8 +16,8 @@ def remaining_states(frontiers: Sequence[int]) -> int | None:
     """States beyond the last of these layers, or None while nothing can be said.
 
     The logarithm of a layer's size is a curve that bends down by about as much from layer to layer, so
-    the last three layers are continued by a parabola. In the core this is right within a third from the
-    moment on that layers no longer double, and within a tenth from the largest layer on.
+    the last three layers are continued by a parabola. In the core this is right within two fifths from the
+    moment on that layers no longer double (it says too little), and within a sixth past the largest layer.
     """
     if len(frontiers) < 3 or frontiers[-1] == 0 or frontiers[-1] >= SLOW * frontiers[-2]:
         return None

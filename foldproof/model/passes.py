@@ -8,10 +8,11 @@ Source: the seed on recallable compaction; its rejected alternatives are the fau
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from foldproof.model.fold import CORE_COSTS
 from foldproof.model.machine import Bounds, Clauses, Machine
+from foldproof.model.passes_canonical import canonical
 from foldproof.model.passes_invariants import INVARIANTS
 from foldproof.model.passes_state import (
     ALPHABET,
@@ -50,7 +51,7 @@ from foldproof.model.passes_state import (
     flatten,
     units,
 )
-from foldproof.model.state import GONE, Message, MessageId, Origin, Role, ids
+from foldproof.model.state import Message, Origin, Role, ids
 
 
 def enabled(s: PassState, bound: int, design: Clauses) -> Iterator[Event]:
@@ -125,7 +126,7 @@ def guard(s: PassState, event: Event, design: Clauses, bound: int | None = None)
 def _guard_begin(s: PassState, count: int, design: Clauses) -> str | None:
     if s.phase is not Phase.IDLE:
         return "a pass is running"
-    regions = _planned(s, count, design)
+    regions = _planned(s, _sizes(s, count, design), design)
     if regions is None:
         return f"{count} units cannot be compacted"
     if Clause.R9_DEFER in design and _boundary(s, regions) <= s.refused:
@@ -143,18 +144,33 @@ def _selectable(s: PassState, design: Clauses) -> tuple[Item, ...]:
     return s.surface[ahead.index(False) if False in ahead else len(ahead) :]
 
 
-def _planned(s: PassState, count: int, design: Clauses) -> tuple[Region, ...] | None:
-    """One region a unit; a superseded checkpoint goes with the first. The last one becomes the state."""
+def _sizes(s: PassState, count: int, design: Clauses) -> tuple[int, ...]:
+    """One region a unit; where a superseded state and one unit are all there is, the state has its own."""
+    superseded = any(isinstance(item, Checkpoint) for item in _selectable(s, design))
+    alone = superseded and count == 1 and s.phase is Phase.IDLE and Clause.R4_TWO_HOPS in design
+    return (0, 1) if alone else (1,) * count
+
+
+def _planned(s: PassState, sizes: Sequence[int], design: Clauses) -> tuple[Region, ...] | None:
+    """Regions of so many units each; a superseded checkpoint goes with the first. The last is the state.
+
+    A region without messages of its own is a superseded checkpoint alone: code writes its stub, no call.
+    """
     selectable = _selectable(s, design)
     superseded = tuple(item for item in selectable if isinstance(item, Checkpoint))
-    found = units(selectable[len(superseded) :], design)[:count]
-    resumes = s.phase is Phase.TORN  # then the superseded state is folded already
-    least = 2 if superseded and not resumes and Clause.R4_TWO_HOPS in design else 1
-    if len(found) < max(count, least):
+    found = units(selectable[len(superseded) :], design)
+    if not sizes or sum(sizes) > len(found) or sizes[-1] < 1:
         return None
-    found[0] = (*superseded, *found[0])
-    kinds = [Class.STUB] * (count - 1) + [Class.STATE]
-    return tuple(map(Region, kinds, found))
+    if superseded and len(sizes) == 1 and Clause.R4_TWO_HOPS in design and s.phase is Phase.IDLE:
+        return None
+    regions, place = [], 0
+    for number, size in enumerate(sizes):
+        items = tuple(item for unit in found[place : place + size] for item in unit)
+        kind = Class.STATE if number == len(sizes) - 1 else Class.STUB
+        answer = None if items else Answer((), STUB_TOKENS)
+        regions.append(Region(kind, items if number else (*superseded, *items), answer))
+        place += size
+    return tuple(regions) if all(region.items for region in regions) else None
 
 
 def _boundary(s: PassState, regions: tuple[Region, ...]) -> int:
@@ -179,9 +195,9 @@ def effect(s: PassState, event: Event, design: Clauses) -> PassState:
         case LegacyHead(k):
             told = ids(s.history[:k])
             head = Checkpoint(Class.LEGACY, s.surface[:k], told, (told[0], told[-1]), STATE_TOKENS)
-            return s._replace(surface=(head, *s.surface[k:]), logged=told)
+            return s._replace(surface=(head, *s.surface[k:]), logged=told, refused=0)
         case Begin(count):
-            return _begin(s, _planned(s, count, design) or (), design)
+            return begun(s, _sizes(s, count, design), design)
         case StubDone(i):
             return _answered(s, i, Answer(direct(s.regions[i].items), STUB_TOKENS))
         case StubFails(i):
@@ -202,7 +218,8 @@ def effect(s: PassState, event: Event, design: Clauses) -> PassState:
                 return _torn(s)
             return _ended(s)
         case Resume():
-            return _resume(s, design)
+            remaining = len(units(_remaining(s), design))
+            return resumed(s, (1,) * remaining, design)
 
 
 def _append(s: PassState, *messages: Message) -> PassState:
@@ -233,16 +250,24 @@ def _begin(s: PassState, regions: tuple[Region, ...], design: Clauses) -> PassSt
     )
 
 
-def _resume(s: PassState, design: Clauses) -> PassState:
-    """What remains up to the retain boundary, in regions as before; the log says what was stale."""
-    remaining = s.surface[s.checkpoints : len(s.surface) - (len(s.history) - s.boundary)]
-    count = len(units(remaining, design))
-    regions = _planned(s, count, design)
+def begun(s: PassState, sizes: Sequence[int], design: Clauses) -> PassState:
+    """A pass begins with regions of so many units each; `Begin` plans one a unit, the finest there is."""
+    return _begin(s, _planned(s, sizes, design) or (), design)
+
+
+def resumed(s: PassState, sizes: Sequence[int], design: Clauses) -> PassState:
+    """A torn pass goes on with what remains up to its boundary; the log says what was stale."""
+    regions = _planned(s, sizes, design)
     if regions is None:
         return _ended(s)  # nothing remains that the state could stand for
-    begun = _begin(s, regions, design)
-    staled = s.staled if Clause.R15_STALED in design else begun.staled
-    return begun._replace(resumed=True, boundary=s.boundary, staled=staled)
+    after = _begin(s, regions, design)
+    staled = s.staled if Clause.R15_STALED in design else after.staled
+    return after._replace(resumed=True, boundary=s.boundary, staled=staled)
+
+
+def _remaining(s: PassState) -> tuple[Item, ...]:
+    """The messages shown up to the retain boundary."""
+    return s.surface[s.checkpoints : len(s.surface) - (len(s.history) - s.boundary)]
 
 
 def _answered(s: PassState, i: int, answer: Answer) -> PassState:
@@ -319,46 +344,6 @@ def _commit(s: PassState, i: int, design: Clauses) -> PassState:
         logged=answer.told if region.kind is Class.STATE else s.logged,
     )
     return _ended(s)._replace(shrinks=True) if all(r.committed for r in regions) else s
-
-
-def canonical(s: PassState) -> PassState:
-    """The representative of a state: ids are renamed by position, those no longer stored are alike."""
-    names = {message.id: position for position, message in enumerate(s.history)}
-    if s.next_id == len(names) and all(name == position for name, position in names.items()):
-        return s
-
-    def name(told: tuple[MessageId, ...]) -> tuple[MessageId, ...]:
-        return tuple(names.get(i, GONE) for i in told)
-
-    def rename(item: Item) -> Item:
-        if isinstance(item, Message):
-            call = None if item.call is None else names.get(item.call, GONE)
-            return item._replace(id=names.get(item.id, GONE), call=call)
-        return rename_checkpoint(item)
-
-    def rename_checkpoint(c: Checkpoint) -> Checkpoint:
-        first, last = name(c.footer)
-        return c._replace(covers=tuple(map(rename, c.covers)), told=name(c.told), footer=(first, last))
-
-    def rename_region(region: Region) -> Region:
-        answer = region.answer
-        return region._replace(
-            items=tuple(map(rename, region.items)),
-            answer=None if answer is None else answer._replace(told=name(answer.told)),
-        )
-
-    renamed = tuple(map(rename, s.history))
-    return s._replace(
-        history=tuple(m for m in renamed if isinstance(m, Message)),
-        surface=tuple(map(rename, s.surface)),
-        regions=tuple(map(rename_region, s.regions)),
-        base=name(s.base),
-        staled=name(s.staled),
-        logged=name(s.logged),
-        late=None if s.late is None else (s.late[0], name(s.late[1])),
-        frozen=tuple(map(rename_checkpoint, s.frozen)),
-        next_id=len(s.history),
-    )
 
 
 PASS: Machine[PassState, Event] = Machine(

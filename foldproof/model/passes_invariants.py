@@ -77,8 +77,8 @@ def inv_footer(s: PassState) -> Violation | None:
     """FOOTER: every footer points exactly to what its checkpoint shadows."""
     for checkpoint in _everywhere(s.surface):
         flat = tuple(flatten(checkpoint.covers))
-        if checkpoint.footer != (flat[0], flat[-1]):
-            ends = f"{(flat[0], flat[-1])}"
+        if not flat or checkpoint.footer != (flat[0], flat[-1]):
+            ends = f"{(flat[0], flat[-1])}" if flat else "nothing"
             return Violation("FOOTER", "footer == ends", f"{checkpoint.footer}", ends, "a footer")
     return None
 

@@ -138,7 +138,8 @@ def allowed(s: Shape, move: Move, design: Clauses) -> bool:
             return nothing_there and n >= 1 and n <= s.shown
         case "Begin":
             least = 1 if s.middle != NOTHING and Clause.R4_TWO_HOPS in design else 0
-            return s.phase == IDLE and chunks >= least and n >= chunks + 1 and n <= s.shown
+            needed = chunks if s.middle != NOTHING else chunks + 1  # a chunk may be the middle alone
+            return s.phase == IDLE and chunks >= least and n >= needed and n >= 1 and n <= s.shown
         case "Answer" | "Clear":
             return True
         case "Refuse":
@@ -146,7 +147,8 @@ def allowed(s: Shape, move: Move, design: Clauses) -> bool:
         case "Pass":
             return bool(s.phase == SUMMARISING)
         case "CommitChunk":
-            return s.phase == COMMITTING and s.chunks >= 1 and n >= 1 and s.stale - n >= s.chunks
+            least = 0 if s.folds else 1
+            return s.phase == COMMITTING and s.chunks >= 1 and n >= least and s.stale - n >= s.chunks
         case "CommitState":
             return s.phase == COMMITTING and s.chunks == 0 and n == s.stale
         case "Break":

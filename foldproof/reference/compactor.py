@@ -295,6 +295,8 @@ class RecallableCompactor:
             else:
                 if before is not None and after is not None:
                     return after < before
+        if not can_land(self.session, regions):  # the count took its time: there is nothing left to guard
+            return True
         return size_after(self.session, regions) < self.session.tokens
 
     def _deferred(self, plan: Plan) -> bool:
@@ -302,9 +304,8 @@ class RecallableCompactor:
 
         Under pressure that little to gain buys a stub for ever, and the next pass is due at once.
         """
-        last = self.session.passes[-1] if self.session.passes else None
-        refused = last.stale_tokens if last is not None and last.error == "guard" else 0
-        return _stale(self.session.view(), plan) < refused + self.settings.chunk_tokens // 2
+        least = self.session.refused_tokens + self.settings.chunk_tokens // 2
+        return _stale(self.session.view(), plan) < least
 
     def _warn_if_futile(self) -> None:
         if self.session.futile:

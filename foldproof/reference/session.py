@@ -28,7 +28,7 @@ from foldproof.reference.log import Event, LogWriter, MemoryLog, read_log
 from foldproof.reference.messages import ChatMessage, ToolCall
 from foldproof.reference.protocols import CharacterEstimator, TokenEstimator
 from foldproof.reference.settings import Settings
-from foldproof.reference.spine import CLOSES, OPENS, TransitionKind
+from foldproof.reference.spine import CLOSES, OPENS, TransitionKind, covers
 from foldproof.reference.state import PassRecord, SessionState, accepts
 from foldproof.reference.surface import ItemClass
 
@@ -161,10 +161,6 @@ class Session(SessionState):
         """
         if count < 1:
             raise ValueError(f"count: {count} is less than 1")
-        if self.unfinished_pass is not None and self.unfinished_pass.committed:
-            raise UndoRejectedError(
-                "unfinished-pass", "a pass was interrupted while it committed; resume it first"
-            )
         prompts, boundary = self._undoable(count)
         if len(prompts) < count:
             if boundary:
@@ -176,6 +172,12 @@ class Session(SessionState):
                 raise UndoRejectedError("empty", "there is no prompt to undo")
             raise UndoRejectedError("insufficient", f"there are {len(prompts)} prompts, not {count}")
         cut = prompts[-1]
+        if cut < self._unfinished_end():
+            raise UndoRejectedError(
+                "unfinished-pass",
+                "these prompts lie in the range of a pass that was interrupted while it committed; "
+                "resume it first",
+            )
         gone = len(self._history) - cut
         self._record([("undo", {"cut": self._history[cut].seq})])
         self.sync()
@@ -193,6 +195,14 @@ class Session(SessionState):
             if self._history[position].is_prompt:
                 prompts.append(position)
         return prompts, end > 0
+
+    def _unfinished_end(self) -> int:
+        """Where the range of a pass ends that was interrupted while it committed; 0 without one."""
+        record = self.unfinished_pass
+        if record is None or not 0 < record.committed < len(record.regions):
+            return 0
+        last = self._surface.position(record.regions[-1][1])
+        return len(self._history) if last is None else covers(self.view()[: last + 1])
 
     def clear(self) -> None:
         """Begin anew in the same log: nothing from before is shown or recalled again."""

@@ -33,7 +33,6 @@ class PassRecord:
     committed: int = 0
     ended: bool = False
     error: str | None = None
-    stale_tokens: int = 0
 
 
 class SessionState:
@@ -57,10 +56,12 @@ class SessionState:
         self.items: dict[int, Item] = {}
         self.checkpoints: dict[int, Checkpoint] = {}
         self.passes: list[PassRecord] = []
-        # The latest text of the class state, committed or not: what a resumed pass merges into.
+        # The latest text of the class state, shown or folded since: what a resumed pass merges into.
         self.state_text = ""
         self._summary: Checkpoint | None = None
         self.floor: int | None = None
+        # What was stale when the guard last refused; 0 once a pass has committed.
+        self.refused_tokens = 0
         # The window that the log last spoke of; none before the first pass.
         self.window: int | None = None
         self.overflow_passes = 0
@@ -181,8 +182,6 @@ class SessionState:
                 self.overflow_passes += data["trigger"] == "overflow"
             case "compaction/summary":
                 self._summary = Checkpoint.from_data(event.seq, data)
-                if self._summary.kind is not ItemClass.INDEX:
-                    self.state_text = self._summary.body
             case "checkpoint":
                 self._put_checkpoint(event.seq, data["summary"])
             case "compaction/end":
@@ -260,6 +259,8 @@ class SessionState:
         self._land(item, start, end, before, before + covers(gone))
         self._calls.give_up(old.message for old in gone)
         self.checkpoints[checkpoint.seq] = checkpoint
+        if checkpoint.kind is not ItemClass.INDEX:
+            self.state_text = checkpoint.body
         if self.unfinished_pass is not None:
             self.unfinished_pass.committed += 1
 
@@ -342,9 +343,7 @@ class SessionState:
 
     def _replaced(self) -> None:
         """The history was replaced: what the last pass found out about it, and waits for, is void."""
-        self.floor = None
-        if self.passes:
-            self.passes[-1].stale_tokens = 0
+        self.floor, self.refused_tokens = None, 0
 
     def _toggle(self, enabled: bool) -> None:
         self.fold_enabled = enabled
@@ -355,9 +354,10 @@ class SessionState:
     def _end_pass(self, data: dict[str, Any]) -> None:
         record = self.passes[-1]
         record.ended, record.error = True, data.get("error")
-        record.stale_tokens = data.get("stale_tokens", 0)
+        if record.error == "guard":
+            self.refused_tokens = data.get("stale_tokens", 0)
         if record.committed and record.error is None:
-            self.floor = self._surface.tokens
+            self.floor, self.refused_tokens = self._surface.tokens, 0
         self.window = data.get("window_tokens", self.window)
 
     def _refold(self) -> None:

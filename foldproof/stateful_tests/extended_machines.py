@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from foldproof.stateful_tests.budget_refinement import BudgetDriver
+from foldproof.stateful_tests.pass_refinement import PassDriver
 from foldproof.stateful_tests.product import Driver
 
 
@@ -54,3 +55,13 @@ class BudgetMachine(DriverMachine):
 
     def new_driver(self) -> BudgetDriver:
         return BudgetDriver(self.loop)
+
+
+class PassMachine(DriverMachine):
+    """The recallable compactor and the pass machine, side by side; chunks of one to three messages."""
+
+    bound: ClassVar[int] = 12
+    reached: ClassVar[Counter[str]] = Counter()
+
+    def new_driver(self) -> PassDriver:
+        return PassDriver(self.loop, chunks=(1, 2, 3))

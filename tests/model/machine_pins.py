@@ -9,9 +9,9 @@ COUNTS = {
     # (machine, bound): (states, transitions, layers)
     ("budget", 3): (3_566, 34_735, 14),
     ("budget", 4): (7_745, 82_158, 15),
-    ("pass", 2): (263, 1_134, 20),
-    ("pass", 3): (4_077, 19_573, 26),
-    ("pass", 4): (40_499, 209_942, 33),
+    ("pass", 2): (332, 1_420, 20),
+    ("pass", 3): (5_629, 26_127, 30),
+    ("pass", 4): (62_074, 305_395, 38),
     ("async", 2): (2_067, 15_440, 13),
     ("async", 3): (16_709, 134_635, 15),
     ("memories", 4): (904, 5_143, 12),
@@ -132,14 +132,15 @@ NECESSITY: dict[str, dict[str, Broken | None]] = {
         "R2_frozen": Broken(
             2,
             {
-                "FROZEN": "AppendUser; AppendUser; Begin(2); StubDone(0); StateDone; Guard; Commit; Crash; Resume; StateDone; Guard; Commit",
+                "FROZEN": "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit; Crash; Resume; StateDone; Guard; Commit",
+                "HOPS": "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit; Crash; Resume; StateDone; Guard; Commit",
             },
         ),
         "R3_fold": Broken(
-            3,
+            2,
             {
-                "VIEW": "AppendUser; AppendUser; AppendUser; LegacyHead(1); Begin(2); StubDone(0); StateDone; Guard; Commit",
-                "FOOTER": "AppendUser; AppendUser; AppendUser; LegacyHead(1); Begin(2); StubDone(0); StateDone; Guard; Commit",
+                "VIEW": "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit",
+                "FOOTER": "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit",
             },
         ),
         "R4_two_hops": Broken(
@@ -163,7 +164,7 @@ NECESSITY: dict[str, dict[str, Broken | None]] = {
         "R7_buffered": Broken(
             2,
             {
-                "BUFFERED": "AppendUser; AppendUser; Begin(2); StubDone(0); Commit",
+                "BUFFERED": "AppendUser; AppendUser; LegacyHead(1); Begin(1); Commit",
             },
         ),
         "R8_metric": Broken(
@@ -187,7 +188,7 @@ NECESSITY: dict[str, dict[str, Broken | None]] = {
         "R11_last": Broken(
             2,
             {
-                "LAYOUT": "AppendUser; AppendUser; Begin(2); StubDone(0); StateDone; Guard; Commit",
+                "LAYOUT": "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit",
                 "TOLD": "AppendUser; AppendUser; Begin(2); StubDone(0); StateDone; Guard; Commit",
             },
         ),
@@ -200,13 +201,13 @@ NECESSITY: dict[str, dict[str, Broken | None]] = {
         "R13_resume": Broken(
             2,
             {
-                "LAYOUT": "AppendUser; AppendUser; Begin(2); StubDone(0); StateDone; Guard; Commit; Crash; Resume; StateInflates; Guard",
+                "LAYOUT": "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit; Crash; Resume; StateInflates; Guard",
             },
         ),
         "R14_base": Broken(
-            3,
+            2,
             {
-                "TOLD": "AppendUser; AppendUser; AppendUser; LegacyHead(1); Begin(2); StubDone(0); StateDone; Guard; Commit; Crash; Resume; StateDone; Guard; Commit",
+                "TOLD": "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit; Crash; Resume; StateDone; Guard; Commit",
             },
         ),
         "R15_staled": Broken(

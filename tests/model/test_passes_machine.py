@@ -94,7 +94,8 @@ def test_consolidating_stubs_breaks_frozen() -> None:
     """The rejected alternative: a stub lies in a later region."""
     result = plain.search(PASS, 3, PASS.without("R2_frozen"))
     trace = "; ".join(map(str, result.counterexamples["FROZEN"][0].events))
-    assert trace == FIRST_PASS + "; Crash; Resume; StateDone; Guard; Commit"
+    first = "AppendUser; AppendUser; LegacyHead(1); Begin(1); StateDone; Guard; Commit"
+    assert trace == first + "; Crash; Resume; StateDone; Guard; Commit"
     state = _final(
         FIRST_PASS + "; Commit; AppendUser; AppendUser; Begin(2); StubDone(0); StateDone; Guard; Commit",
         "R2_frozen",

@@ -32,6 +32,12 @@ function go(leaf) {
   if (leaf === null) manager.resetLeaf();
   else manager.branch(leaf);
 }
+// "Branch-local", says the package of an edit: going back to before it takes it back as well. Then it is skipped.
+function keepEdits(id) {
+  const path = manager.getBranch();
+  const after = path.slice(path.findIndex((entry) => entry.id === id));
+  if (after.some((entry) => entry.type === "context_edit")) throw new Skipped("a message was left out after that prompt");
+}
 // A prompt and what follows it up to the next prompt.
 const isPrompt = (entry) => entry.type === "message" && entry.message.role === "user";
 function exchange(marker) {
@@ -78,9 +84,7 @@ const events = {
     if (count > prompts.length) throw new Rejected(`undo of ${count} prompts, but the branch holds ${prompts.length}`);
     const prompt = prompts.at(-count);
     const { parentId } = prompt;
-    const after = manager.getBranch().slice(manager.getBranch().findIndex((entry) => entry.id === prompt.id));
-    // "Branch-local", says the package of an edit: going back to before it takes it back as well.
-    if (after.some((entry) => entry.type === "context_edit")) throw new Skipped("a message was left out after that prompt");
+    keepEdits(prompt.id);
     go(parentId);
   },
   clear() {
@@ -92,6 +96,7 @@ const events = {
     const [asked] = exchange(prompt);
     if (asked === undefined) throw new Rejected(`${prompt} is not on the branch`);
     if (exchange(prompt).at(-1) !== manager.getBranch().at(-1)) throw new Skipped("a turn answers the last prompt");
+    keepEdits(asked.id);
     manager.branch(asked.id);
     events.append({ message });
   },

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from foldproof.conformance.checker import NEEDS, Checker, Exchange, Finding
@@ -87,8 +87,8 @@ class Report:
 
     def take(self, outcome: Outcome, source: str) -> None:
         """Add what a script showed; of one fault the shortest script is kept."""
-        if outcome.failure is not None and all(known.what != outcome.failure.what for known in self.failures):
-            self.failures.append(outcome.failure)
+        if outcome.failure is not None:
+            self._fail(outcome.failure)
         self.redundant += len(outcome.notes)
         for finding in independent(outcome):
             known = self.located.get(signature(finding))
@@ -96,6 +96,15 @@ class Report:
                 script = outcome.script[: finding.step]
                 exchanges = tuple(outcome.exchanges[: finding.step + 1])
                 self.located[signature(finding)] = Located(finding, script, exchanges, source)
+
+    def _fail(self, failure: Failure) -> None:
+        """Of failures of one sort the one with the shortest script is kept, and how many there were."""
+        for place, known in enumerate(self.failures):
+            if known.likeness == failure.likeness:
+                shortest = min(known, failure, key=lambda one: len(one.script))
+                self.failures[place] = replace(shortest, times=known.times + 1)
+                return
+        self.failures.append(failure)
 
 
 def independent(outcome: Outcome) -> list[Finding]:

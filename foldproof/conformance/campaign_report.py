@@ -38,7 +38,13 @@ def report_json(report: Report) -> dict[str, Any]:
             for one in in_order(report)
         ],
         "errors": [
-            {"trace": list(f.script), "what": f.what, "stderr": f.stderr, "repeats": f.repeats}
+            {
+                "trace": list(f.script),
+                "what": f.what,
+                "stderr": f.stderr,
+                "repeats": f.repeats,
+                "times": f.times,
+            }
             for f in report.failures
         ],
         "unsteady": [list(script) for script in report.unsteady],
@@ -56,6 +62,8 @@ def report_lines(report: Report) -> Iterator[str]:
     for failure in report.failures:
         yield ""
         yield f"ERROR after [{' '.join(failure.script)}]: {failure.what}"
+        if failure.times > 1:
+            yield f"  and {failure.times - 1} more scripts like it"
         yield from (f"  stderr: {line}" for line in failure.stderr.splitlines()[-5:])
     for one in in_order(report):
         yield ""
@@ -147,7 +155,8 @@ def markdown(report: Report) -> str:
         coverage_line(report) + ".",
     ]
     for failure in report.failures:
-        rows += ["", f"**Error** after `{' '.join(failure.script)}`: {_cell(failure.what)}"]
+        more = f" (and {failure.times - 1} more scripts like it)" if failure.times > 1 else ""
+        rows += ["", f"**Error** after `{' '.join(failure.script)}`: {_cell(failure.what)}{more}"]
     if report.located:
         rows += ["", "| fault | shortest script | detail | clause |", "|---|---|---|---|"]
         for one in in_order(report):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,12 +23,21 @@ class GiveUpError(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """A script that could not be finished: what went wrong, at which word, and the tail of stderr."""
+    """A script that could not be finished: what went wrong, at which word, and the tail of stderr.
+
+    ``times`` counts the scripts that failed alike.
+    """
 
     script: tuple[str, ...]
     what: str
     stderr: str = ""
     repeats: bool = False
+    times: int = 1
+
+    @property
+    def likeness(self) -> str:
+        """What failures of one sort share: the message without numbers and quoted parts, such as paths."""
+        return re.sub(r"'[^']*'|\"[^\"]*\"|\b0x[0-9a-f]+\b|\d+", "…", self.what)
 
 
 @dataclass

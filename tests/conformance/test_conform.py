@@ -161,3 +161,39 @@ def test_a_recorded_run_is_sent_again(capsys: pytest.CaptureFixture[str]) -> Non
     assert cli(["replay", str(run), "--against", "--", *MODEL]) == 0
     assert cli(["replay", str(run), "--against"]) == 2
     assert cli(["replay", str(run), "--against", "--", "true"]) == 3
+
+
+FAILS_ALIKE = """
+import tempfile
+from foldproof.conformance.adapter import Adapter, serve
+
+class Mine(Adapter):
+    implementation = {"name": "mine", "language": "python", "version": "0"}
+    observes = ("view",)
+    def reset(self, config):
+        self.texts = []
+    def append(self, message):
+        self.texts.append({"role": message["role"], "text": message["text"]})
+    def restore(self):
+        open(tempfile.mkdtemp() + "/none")
+    def observe(self):
+        return {"view": self.texts}
+
+serve(Mine())
+"""
+
+
+def test_failures_of_one_sort_are_one_error_with_the_shortest_script(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "adapter.py").write_text(FAILS_ALIKE)
+    command = ["--", sys.executable, str(tmp_path / "adapter.py")]
+    assert cli(["conform", *FAST, "--json", *command]) == 3
+    (error,) = json.loads(capsys.readouterr().out)["errors"]
+    assert error["trace"] == ["restore"]
+    assert "FileNotFoundError" in error["what"]
+    assert error["times"] > 3
+    assert cli(["conform", *FAST, *command]) == 3
+    told = capsys.readouterr().out
+    assert told.count("ERROR after") == 1
+    assert f"and {error['times'] - 1} more scripts like it" in told

@@ -8,6 +8,7 @@ processes (`foldproof.explore.bulk_workers`) or a cluster (`foldproof.explore.bu
 
 from __future__ import annotations
 
+import time
 import uuid
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,6 +63,8 @@ class Report:
     transitions: int
     rows: int
     bytes: int
+    busy: float  # processor seconds of its work so far; the rest of the time it waits and is sent to
+    sent: int  # bytes of keys and bits that it has sent so far
     violating: dict[str, int] = field(default_factory=dict)  # states found in this layer, by invariant
 
 
@@ -73,6 +76,7 @@ class Shard:
         tables = Tables(Shared(a.machine), a.bound, a.design, a.checked)
         self._run = Run(tables, a.checked, 1, a.audited, keep=False, shard=a.shard, shards=a.shards)
         self._identity = uuid.uuid4().hex
+        self._busy, self._sent = 0.0, 0
         self._translated: dict[int, dict[str, Ints]] = {}
         self._named = {(name, to): 0 for name in NAMED for to in range(a.shards)}
 
@@ -84,7 +88,7 @@ class Shard:
 
     def follow(self) -> list[Parcel]:
         """Follow the frontier; a parcel for every shard, the own one empty."""
-        run = self._run
+        run, started = self._run, time.thread_time()
         if len(run.frontier.rows):
             run.bits.spread(run.frontier)
             run.count(run.frontier)
@@ -93,18 +97,22 @@ class Shard:
         others = run.bits.of_others()
         owner = run.graph.owner.array[others.rows]
         keys = run.graph.index.keys.array[others.rows]
-        return [
+        self._sent += keys.nbytes + others.bits.nbytes
+        parcels = [
             self._parcel(to, keys[owner == to], others.bits[owner == to]) for to in range(run.graph.shards)
         ]
+        self._busy += time.thread_time() - started
+        return parcels
 
     def absorb(self, parcels: list[Parcel]) -> Report:
         """Take what others sent, and go on to the next layer."""
-        run = self._run
+        run, started = self._run, time.thread_time()
         for parcel in parcels:
             if len(parcel.keys) or any(parcel.parts.values()):
                 run.bits.receive(self._own_keys(parcel), parcel.bits)
         reached: Reached = run.bits.harvest()
         run.frontier = run.enter(reached)
+        self._busy += time.thread_time() - started
         return self._report(reached.found)
 
     def transitions_by_event(self) -> dict[str, int]:
@@ -115,7 +123,15 @@ class Shard:
         run = self._run
         violating = {name: run.violating(found, name).states for name in run.checked}
         nbytes = run.graph.nbytes + run.bits.nbytes
-        counts = run.frontier.states, run.states, run.transitions, len(run.graph), nbytes
+        counts = (
+            run.frontier.states,
+            run.states,
+            run.transitions,
+            len(run.graph),
+            nbytes,
+            self._busy,
+            self._sent,
+        )
         return Report(self._identity, run.depth, *counts, violating)
 
     def _interners(self) -> dict[str, Interner[Any] | Histories]:

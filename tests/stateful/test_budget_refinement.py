@@ -48,7 +48,13 @@ WITHOUT: dict[Clause, tuple[Change, ...]] = {
             "everything = [*self.session.history]",
         ),
     ),
-    Clause.B4_FUTILE: (Change(SessionState._end_pass, "self.floor = self._surface.tokens", "pass"),),
+    Clause.B4_FUTILE: (
+        Change(
+            SessionState._end_pass,
+            "self.floor, self.refused_tokens = self._surface.tokens,",
+            "self.refused_tokens =",
+        ),
+    ),
     Clause.B5_TURN: (
         Change(
             SessionState._put_message,
@@ -56,7 +62,9 @@ WITHOUT: dict[Clause, tuple[Change, ...]] = {
             "self.overflow_passes, self.floor = 0, None",
         ),
     ),
-    Clause.B6_REPLACED: (Change(SessionState._replaced, "self.floor = None", "pass"),),
+    Clause.B6_REPLACED: (
+        Change(SessionState._replaced, "self.floor, self.refused_tokens = None,", "self.refused_tokens ="),
+    ),
     Clause.B7_UP: (Change(getter("recalibrates"), "!= self.settings", "> self.settings"),),
     Clause.B7_DOWN: (Change(getter("recalibrates"), "!= self.settings", "< self.settings"),),
     Clause.B8_RESUME: (

@@ -48,6 +48,11 @@ class Measure:
     cpu: float
     bytes: int
 
+    @property
+    def told(self) -> tuple[str, str]:
+        """States and transitions to the eight digits that SPIN prints, its step into the loop among them."""
+        return f"{self.states:.8g}", f"{self.transitions + 1:.8g}"
+
 
 def timed(command: list[str], folder: Path) -> tuple[str, float, float, int]:
     """Run to the end: output, wall and processor seconds, and the most bytes that a process of it held."""
@@ -132,7 +137,7 @@ def show_table(bounds: list[int], programs: list[str], rounds: int, large_rounds
                         file=sys.stderr,
                         flush=True,
                     )
-            counts = {(m.states, m.transitions) for found in runs.values() for m in found}
+            counts = {m.told for found in runs.values() for m in found}
             if len(counts) != 1:
                 raise SystemExit(f"the programs disagree at L={bound}: {sorted(counts)}")
             print("\n".join(_rows(bound, runs)), flush=True)

@@ -39,16 +39,17 @@ def forked(
         yield from map(function, arguments)
         return
     context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(workers, context, _start, (function,)) as pool:
-        try:
-            yield from pool.map(_apply, arguments)
-        except BrokenProcessPool as error:
-            raise WorkerLostError(
-                "a worker process ended (out of memory, or killed); there is no result: "
-                "try again with fewer workers"
-            ) from error
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+    pool = ProcessPoolExecutor(workers, context, _start, (function,))
+    try:
+        yield from pool.map(_apply, arguments)
+    except BrokenProcessPool as error:
+        raise WorkerLostError(
+            "a worker process ended (out of memory, or killed); there is no result: "
+            "try again with fewer workers"
+        ) from error
+    finally:
+        # Waiting matters: a pool that is left behind is taken apart while the interpreter ends, noisily.
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _start(function: Callable[[Any], Any]) -> None:

@@ -82,7 +82,6 @@ class Agno(Harness):
         "name": "agno",
         "version": "3.1.10",
         "language": "python",
-        "homepage": "https://pypi.org/project/agno/",
     }
     observes = ("view", "history_length")
 

@@ -82,7 +82,6 @@ class DeepAgents(Harness):
         "name": "deepagents",
         "version": "0.7.32",
         "language": "python",
-        "homepage": "https://pypi.org/project/deepagents/",
     }
     observes = ("view", "history_length", "anchors", "trigger", "view_tokens")
 

@@ -108,7 +108,6 @@ class Adk(Harness):
         "name": "google-adk",
         "version": "2.13.0",
         "language": "python",
-        "homepage": "https://pypi.org/project/google-adk/",
     }
     observes = ("view", "history_length")
 

@@ -103,7 +103,6 @@ class OpenAIAgents(Harness):
         "name": "openai-agents",
         "version": "0.24.0",
         "language": "python",
-        "homepage": "https://pypi.org/project/openai-agents/",
     }
     observes = ("view", "history_length", "trigger", "view_tokens")
 

@@ -155,7 +155,7 @@ function answer(request) {
   if (request.cmd === "start") {
     return {
       version: 1,
-      implementation: { name: "pi-coding-agent", version, language: "javascript", homepage: "https://www.npmjs.com/package/@earendil-works/pi-coding-agent" },
+      implementation: { name: "pi-coding-agent", version, language: "javascript" },
       events: Object.keys(events),
       observes: ["view", "history_length", ...(pi.estimateProjectedContextTokens ? ["trigger", "view_tokens"] : [])],
     };

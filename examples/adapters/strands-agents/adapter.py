@@ -90,7 +90,6 @@ class Strands(Harness):
         "name": "strands-agents",
         "version": "1.62.0",
         "language": "python",
-        "homepage": "https://pypi.org/project/strands-agents/",
     }
     observes = ("view", "history_length", "trigger", "view_tokens")
 
